@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+# make help lists the targets. A new lesson directory gets its targets, and
+# its place in the tests, by being there.
+
+CFLAGS ?= -O1 -g
+override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -MMD -MP
+LDLIBS := -libverbs -pthread
+B := build
+Q := $(if $(V),,@)
+
+LESSONS := $(wildcard [0-9][0-9]_*)
+COMMON := $(patsubst %.c,$B/%.o,$(wildcard common/*.c))
+PAIRS := $(foreach l,$(LESSONS),$B/$l/server $B/$l/client)
+WORK := $(patsubst %.c,$B/%,$(wildcard [0-9][0-9]_*/exercises/*.c [0-9][0-9]_*/solutions/*.c))
+PATCHES := $(wildcard [0-9][0-9]_*/breaks/*.patch)
+BREAKS := $(patsubst %.patch,$B/%/built,$(PATCHES))
+# Faulty lessons that the tests must see: tests/controls/NN_lesson/what.patch
+CONTROLS := $(patsubst tests/%.patch,$B/%/built,$(wildcard tests/controls/*/*.patch))
+ASAN := -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all everything help deps doctor lab-up lab-down lab-shell test lint fmt clean
+
+all: $(PAIRS) ## build every lesson
+
+$B/%.o: %.c
+	@mkdir -p $(@D)
+	$Q$(CC) $(CFLAGS) -Icommon -I$(firstword $(subst /, ,$<)) -c $< -o $@
+
+$B/%: $B/%.o $(COMMON)
+	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+# The same with sanitizers.
+$B/asan/%.o: %.c
+	@mkdir -p $(@D)
+	$Q$(CC) $(CFLAGS) $(ASAN) -Icommon -I$(firstword $(subst /, ,$<)) -c $< -o $@
+
+$B/asan/%: $B/asan/%.o $(COMMON:$B/%=$B/asan/%)
+	$Q$(CC) $(CFLAGS) $(ASAN) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+$B/unit: $B/tests/unit.o $(COMMON)
+	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
+$B/asan/unit: $B/asan/tests/unit.o $(COMMON:$B/%=$B/asan/%)
+	$Q$(CC) $(CFLAGS) $(ASAN) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
+
+# All that the tests run.
+everything: all $(PAIRS:$B/%=$B/asan/%) $(WORK) $(BREAKS) $(CONTROLS) $B/unit $B/asan/unit
+
+-include $(shell find $B -name '*.d' 2>/dev/null)
+
+help: ## this list
+	@sed -n 's/^\([a-z][a-zA-Z.-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+	@echo '  run-NN        run lesson NN: $(foreach l,$(LESSONS),$(firstword $(subst _, ,$l)))'
+	@echo '                SERVER_ARGS= and CLIENT_ARGS= are passed on'
+	@echo '  check-NN      run it and compare with its README'
+	@echo '  break-NN[.K]  break rule K (or every rule) of lesson NN'
+	@echo '  ex-NN.K       is exercise K of lesson NN solved?'
+	@echo '  hint-NN.K     a hint for it'
+
+# What the targets with a lesson's number do, and for which numbers.
+num = $(firstword $(subst _, ,$(notdir $1)))
+define lesson_targets
+.PHONY: run-$(num) check-$(num) break-$(num)
+run-$(num): $B/$1/server $B/$1/client
+	@lab/lab run lab/pair $B/$1/server $B/$1/client
+check-$(num): $B/$1/server $B/$1/client
+	@lab/lab run tests/check $1
+break-$(num): $(foreach p,$(filter $1/%,$(PATCHES)),break-$(num).$(call num,$p))
+endef
+define break_targets
+.PHONY: break-$2.$(num)
+$B/$(1:.patch=)/built: $1 $(wildcard common/*.[ch] $3/*.[ch])
+	@tests/build-break $1
+break-$2.$(num): $B/$(1:.patch=)/built
+	@lab/lab run tests/break $1
+endef
+define control_targets
+$B/$(1:tests/%.patch=%)/built: $1 $(wildcard common/*.[ch]) $(wildcard $(notdir $(patsubst %/,%,$(dir $1)))/*.[ch])
+	@tests/build-break $1
+endef
+define exercise_targets
+.PHONY: ex-$2.$(num) hint-$2.$(num)
+ex-$2.$(num): $B/$3/server $B/$3/client
+	@tests/exercise $1
+hint-$2.$(num):
+	@tests/exercise --hint $1
+endef
+of = $(foreach f,$2,$(eval $(call $1,$f,$(call num,$(firstword $(subst /, ,$f))),$(firstword $(subst /, ,$f)))))
+$(call of,lesson_targets,$(LESSONS))
+$(call of,break_targets,$(PATCHES))
+$(call of,control_targets,$(wildcard tests/controls/*/*.patch))
+$(call of,exercise_targets,$(wildcard [0-9][0-9]_*/exercises/*.c))
+
+deps: ## install what is needed, by package name
+	@lab/deps
+doctor: ## check what a run needs, and say how to mend it
+	@lab/lab doctor
+lab-up: ## keep the lab running, so that the next run takes a second
+	@lab/lab up
+lab-down: ## end it
+	@lab/lab down
+lab-shell: ## a shell inside the lab: ibv_devinfo, rdma, tcpdump, tc
+	@lab/lab shell
+
+test: ## all tests
+	@tests/run
+lint: ## formatting, clang-tidy, cppcheck, shellcheck, clang -Werror
+	@tests/lint
+fmt: ## format the C files
+	clang-format -i $$(git ls-files '*.c' '*.h')
+clean: ## remove everything that was built (lab-down comes first)
+	@lab/lab down
+	rm -rf $B

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * common/qp.c - open a device, make a QP, bring it to life.
+ *
+ * A new QP can do nothing. Three calls of ibv_modify_qp take it through
+ *
+ *   RESET -> INIT  it belongs to a port; receives may be posted
+ *         -> RTR   ready to receive: it knows its peer
+ *         -> RTS   ready to send
+ *
+ * and each demands exactly the attributes listed for it in man ibv_modify_qp.
+ * librdmacm would do this for us; here it is, once, by hand.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "common.h"
+
+/*
+ * The GID is this end's address on the network; the table has one for each
+ * IP address of the interface and RoCE version. Index 0 is often an IPv6
+ * address that nobody routes. An IPv4-mapped one (::ffff:a.b.c.d) of RoCE v2
+ * works wherever IPv4 does; without one, any other RoCE v2 GID.
+ */
+int choose_gid(const struct ibv_gid_entry *t, int n, unsigned ib_port)
+{
+	static const uint8_t zero[16];
+	int best = -1;
+
+	for (int i = 0; i < n; i++) {
+		const struct in6_addr *ip = (const void *)t[i].gid.raw;
+
+		if (t[i].port_num != ib_port || memcmp(ip, zero, 16) == 0)
+			continue;
+		if (t[i].gid_type == IBV_GID_TYPE_IB && best < 0)
+			best = i;
+		if (t[i].gid_type != IBV_GID_TYPE_ROCE_V2)
+			continue;
+		if (IN6_IS_ADDR_V4MAPPED(ip))
+			return i;
+		if (best < 0)
+			best = i;
+	}
+	return best;
+}
+
+static void pick_gid(struct ep *ep)
+{
+	static const char *const types[] = { "InfiniBand", "RoCE v1",
+					     "RoCE v2" };
+	const struct options *o = ep->opt;
+	struct ibv_gid_entry t[256], *g;
+	char ip[INET6_ADDRSTRLEN];
+
+	if (o->gid_index >= 0) {
+		g = &t[0];
+		int rc = ibv_query_gid_ex(ep->ctx, o->ib_port,
+					  (uint32_t)o->gid_index, g, 0);
+		if (rc)
+			die_err(rc, "GID index %d (-g) of %s", o->gid_index,
+				ep->ctx->device->name);
+	} else {
+		ssize_t n = ibv_query_gid_table(ep->ctx, t, 256, 0);
+		int i = choose_gid(t, (int)n, o->ib_port);
+
+		if (i < 0)
+			die("%s has no usable GID: has its network interface "
+			    "an IP address?",
+			    ep->ctx->device->name);
+		g = &t[i];
+	}
+	ep->gid = g->gid;
+	ep->gid_index = (uint8_t)g->gid_index;
+	inet_ntop(AF_INET6, g->gid.raw, ip, sizeof ip);
+	note("%s port %u, GID %u: %s (%s)", ep->ctx->device->name, o->ib_port,
+	     g->gid_index, ip, g->gid_type < 3 ? types[g->gid_type] : "?");
+}
+
+/* Opens the named device, or the first whose port is active. */
+static void open_device(struct ep *ep)
+{
+	const struct options *o = ep->opt;
+	struct ibv_port_attr port;
+	int n = 0;
+	struct ibv_device **list = ibv_get_device_list(&n);
+
+	for (int i = 0; list && i < n && !ep->ctx; i++) {
+		if (o->dev && strcmp(ibv_get_device_name(list[i]), o->dev) != 0)
+			continue;
+		ep->ctx = ibv_open_device(list[i]);
+		if (!ep->ctx)
+			die_err(errno, "ibv_open_device %s",
+				ibv_get_device_name(list[i]));
+		int rc = ibv_query_port(ep->ctx, o->ib_port, &port);
+		if (rc && o->dev)
+			die_err(rc, "port %u of %s", o->ib_port, o->dev);
+		if (rc || port.state != IBV_PORT_ACTIVE) {
+			ibv_close_device(ep->ctx);
+			ep->ctx = NULL;
+		}
+	}
+	if (list)
+		ibv_free_device_list(list);
+	if (!ep->ctx) {
+		say("FAIL no RDMA device%s%s with port %u active; "
+		    "\"make doctor\" says what to do",
+		    o->dev ? " named " : "", o->dev ? o->dev : "", o->ib_port);
+		exit(77);
+	}
+	ep->lid = port.lid;
+	ep->mtu = port.active_mtu;
+}
+
+struct ep ep_open(const struct options *opt, struct ibv_qp_cap cap)
+{
+	struct ep ep = {
+		.opt = opt,
+		.sock = -1,
+		.timeout = 14,
+		.retry_cnt = 6,
+		.rnr_retry = 6,
+		.min_rnr_timer = 24,
+		.max_rd_atomic = 4,
+		.max_dest_rd_atomic = 4,
+	};
+
+	open_device(&ep);
+	pick_gid(&ep);
+	ep.pd = ibv_alloc_pd(ep.ctx);
+	if (!ep.pd)
+		die_err(errno, "ibv_alloc_pd");
+	ep.channel = ibv_create_comp_channel(ep.ctx);
+	if (!ep.channel)
+		die_err(errno, "ibv_create_comp_channel");
+	ep.cq = ibv_create_cq(ep.ctx, (int)(cap.max_send_wr + cap.max_recv_wr),
+			      NULL, ep.channel, 0);
+	if (!ep.cq)
+		die_err(errno, "ibv_create_cq");
+
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC, /* reliable connection */
+		.send_cq = ep.cq,
+		.recv_cq = ep.cq,
+		.cap = cap,
+		.sq_sig_all = 0, /* a send completes visibly if SIGNALED */
+	};
+	ep.qp = ibv_create_qp(ep.pd, &init);
+	if (!ep.qp)
+		die_err(errno, "ibv_create_qp");
+	ep.cap = init.cap; /* ibv_create_qp wrote what it granted there */
+
+	/* A random first PSN: packets of an earlier connection that are still
+	 * under way must not be taken for ours. */
+	if (getrandom(&ep.psn, sizeof ep.psn, 0) != sizeof ep.psn)
+		die_err(errno, "getrandom");
+	ep.psn &= 0xffffff;
+	return ep;
+}
+
+void qp_to_init(struct ep *ep, unsigned access)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = ep->opt->ib_port,
+		.pkey_index = 0, /* the default partition */
+		.qp_access_flags = access,
+	};
+	int rc = ibv_modify_qp(ep->qp, &attr,
+			       IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX |
+				       IBV_QP_ACCESS_FLAGS);
+	if (rc)
+		die_err(rc, "ibv_modify_qp to INIT");
+}
+
+void qp_to_rtr(struct ep *ep, const struct qp_info *peer)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR,
+		.dest_qp_num = peer->qpn,
+		.rq_psn = peer->psn, /* the first one we shall receive */
+		/* Neither end may send packets the other cannot take. */
+		.path_mtu = peer->mtu < ep->mtu ? peer->mtu : ep->mtu,
+		/* READs and atomics of the peer that we serve at once; it must
+		 * not have more under way: its max_rd_atomic. */
+		.max_dest_rd_atomic = ep->max_dest_rd_atomic,
+		/*
+		 * When a message arrives and no receive is posted, we tell the
+		 * peer's NIC to wait this long before it tries again. A code
+		 * into a table, not a number of units: 1 = 0.01 ms, 12 = 0.64,
+		 * 18 = 5.12, 24 = 40.96, 31 = 491.52 - and 0 = 655.36 ms, the
+		 * longest (Linux enum ib_rnr_timeout in ib_verbs.h).
+		 */
+		.min_rnr_timer = ep->min_rnr_timer,
+		.ah_attr = {
+			.port_num = ep->opt->ib_port,
+			.dlid = peer->lid, /* InfiniBand routes by LID */
+			/* RoCE has no LIDs: the address is the GID, which
+			 * travels in the global routing header. */
+			.is_global = peer->lid == 0 || ep->opt->gid_index >= 0,
+			.grh = {
+				.dgid = peer->gid,
+				.sgid_index = ep->gid_index, /* our own table */
+				.hop_limit = 64,
+			},
+		},
+	};
+	int rc = ibv_modify_qp(ep->qp, &attr,
+			       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+				       IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+				       IBV_QP_MAX_DEST_RD_ATOMIC |
+				       IBV_QP_MIN_RNR_TIMER);
+	if (rc)
+		die_err(rc, "ibv_modify_qp to RTR (can this GID reach the "
+			    "peer's? -g chooses another)");
+}
+
+void qp_to_rts(struct ep *ep)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTS,
+		.sq_psn = ep->psn,
+		/* Wait 4.096 us * 2^timeout for an ACK: 14 = 67 ms. 0 = for
+		 * ever. */
+		.timeout = ep->timeout,
+		/* Then send again, at most this often. By the specification 7
+		 * is seven times; rxe takes it for "for ever". */
+		.retry_cnt = ep->retry_cnt,
+		/* How often to try again when the peer had no receive posted;
+		 * here 7 does mean for ever. How long to wait in between is
+		 * the peer's min_rnr_timer. */
+		.rnr_retry = ep->rnr_retry,
+		/* READs and atomics that we have under way at once. With 0,
+		 * the first one would wait for ever. */
+		.max_rd_atomic = ep->max_rd_atomic,
+	};
+	int rc = ibv_modify_qp(ep->qp, &attr,
+			       IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
+				       IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				       IBV_QP_MAX_QP_RD_ATOMIC);
+	if (rc)
+		die_err(rc, "ibv_modify_qp to RTS");
+}
+
+void keep_waiting(struct ep *ep, double since, const char *what)
+{
+	struct pollfd p = { .fd = ep->sock, .events = POLLRDHUP };
+	double waited = now_ms() - since;
+
+	if (ep->hung_up)
+		die("waiting for %s: the peer hung up", what);
+	if (waited > ep->opt->wait_s * 1e3)
+		die("waiting for %s: nothing within %d s", what,
+		    ep->opt->wait_s);
+	/* Spin at first, then leave the CPU to others, 1 ms at a time. */
+	ep->hung_up = poll(&p, 1, waited < 2 ? 0 : 1) > 0;
+}
+
+struct ibv_wc wait_wc(struct ep *ep)
+{
+	double since = now_ms();
+	struct ibv_wc wc;
+	int n;
+
+	while ((n = ibv_poll_cq(ep->cq, 1, &wc)) == 0)
+		keep_waiting(ep, since, "a completion");
+	if (n < 0)
+		die("ibv_poll_cq returned %d", n);
+	return wc;
+}
+
+void ep_close(struct ep *ep)
+{
+	int rc;
+
+	/* In the reverse order: each refuses while something still uses it. */
+	if ((rc = ibv_destroy_qp(ep->qp)))
+		die_err(rc, "ibv_destroy_qp");
+	if ((rc = ibv_destroy_cq(ep->cq)))
+		die_err(rc, "ibv_destroy_cq");
+	if ((rc = ibv_destroy_comp_channel(ep->channel)))
+		die_err(rc, "ibv_destroy_comp_channel");
+	if ((rc = ibv_dealloc_pd(ep->pd)))
+		die_err(rc, "ibv_dealloc_pd");
+	if (ibv_close_device(ep->ctx))
+		die_err(errno, "ibv_close_device");
+	close(ep->sock);
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tests/unit.c - common/ without a device: the wire format, TCP, GID choice.
+ *
+ * Whatever ends the program is tested in a child, whose last words and exit
+ * status are compared.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common.h"
+
+/* What a child is asked to do. */
+typedef void (*deed)(struct ep *ep);
+
+static char said[4096];
+static int status;
+
+enum then { SILENCE, HANG_UP, SLOWLY };
+
+/* Runs f in a child. Its peer sends it the bytes `in` at once and then keeps
+ * silent or hangs up, or it sends a byte every 100 ms. */
+static void in_child(deed f, const void *in, size_t len, enum then then)
+{
+	int sv[2], out[2];
+	size_t n = 0;
+	ssize_t r;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sv), 0);
+	assert_int_equal(pipe(out), 0);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		char *argv[] = { "unit", NULL };
+		struct options opt = parse_args(1, argv, "client", 3);
+		struct ep ep = { .opt = &opt, .sock = sv[0] };
+
+		opt.wait_s = 1;
+		dup2(out[1], STDOUT_FILENO);
+		close(sv[1]);
+		fcntl(sv[0], F_SETFL, O_NONBLOCK);
+		f(&ep);
+		_exit(0);
+	}
+	close(sv[0]);
+	close(out[1]);
+	for (size_t k = 0; then == SLOWLY && k < len; k++) {
+		usleep(100000);
+		if (send(sv[1], (const char *)in + k, 1, MSG_NOSIGNAL) != 1)
+			break;
+	}
+	if (then != SLOWLY && len)
+		assert_int_equal(write(sv[1], in, len), len);
+	if (then == HANG_UP)
+		close(sv[1]);
+	while ((r = read(out[0], said + n, sizeof said - 1 - n)) > 0)
+		n += (size_t)r;
+	said[n] = 0;
+	close(out[0]);
+	if (then != HANG_UP)
+		close(sv[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void dies(const char *last_words)
+{
+	assert_string_equal(said, last_words);
+	assert_int_equal(status, 1);
+}
+
+static struct qp_info good(void)
+{
+	struct qp_info i = {
+		.qpn = 0x123456,
+		.psn = 0xabcdef,
+		.lid = 0x0102,
+		.mtu = IBV_MTU_1024,
+		.addr = 0x1122334455667788,
+		.len = 4096,
+		.rkey = 0xdeadbeef,
+	};
+
+	for (int k = 0; k < 16; k++)
+		i.gid.raw[k] = (uint8_t)(0xf0 + k);
+	return i;
+}
+
+/* The documented layout, byte for byte: another program must understand it. */
+static void wire_layout(void **state)
+{
+	static const uint8_t want[INFO_LEN] = {
+		'R',  'D',  'M',  'A',  0,    1,    0,    3,    0x00, 0x12,
+		0x34, 0x56, 0x00, 0xab, 0xcd, 0xef, 0x01, 0x02, 3,    0,
+		0xde, 0xad, 0xbe, 0xef, 0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5,
+		0xf6, 0xf7, 0xf8, 0xf9, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff,
+		0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0,    0,
+		0,    0,    0,    0,    0x10, 0x00,
+	};
+	struct qp_info in = good(), out;
+	uint8_t msg[INFO_LEN];
+	char why[80] = "";
+
+	(void)state;
+	info_pack(msg, &in, 3);
+	assert_memory_equal(msg, want, INFO_LEN);
+	assert_true(info_unpack(msg, &out, 3, why));
+	assert_memory_equal(&in, &out, sizeof in);
+}
+
+static void wire_refusals(void **state)
+{
+	static const struct {
+		int at; /* change this byte of a good message ... */
+		uint8_t to;
+		const char *why;
+	} bad[] = {
+		{ 0, 'G', "it is not one of these lessons" },
+		{ 5, 2, "it speaks version 2, not 1" },
+		{ 7, 4, "it runs lesson 4, not 3" },
+		{ 8, 1, "QP number 0x1123456 is out of range" },
+		{ 12, 1, "PSN 0x1abcdef has more than 24 bits" },
+		{ 18, 0, "MTU code 0 is out of range" },
+		{ 18, 6, "MTU code 6 is out of range" },
+		{ 19, 9, "byte 19 is 9, not 0" },
+	};
+	struct qp_info i = good(), out;
+	uint8_t msg[INFO_LEN];
+	char why[80];
+
+	(void)state;
+	for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+		info_pack(msg, &i, 3);
+		msg[bad[k].at] = bad[k].to;
+		assert_false(info_unpack(msg, &out, 3, why));
+		assert_string_equal(why, bad[k].why);
+	}
+
+	for (uint32_t qpn = 0; qpn < 2; qpn++) {
+		i = good();
+		i.qpn = qpn;
+		info_pack(msg, &i, 3);
+		assert_false(info_unpack(msg, &out, 3, why));
+	}
+	i = good();
+	memset(i.gid.raw, 0, 16);
+	info_pack(msg, &i, 3);
+	assert_false(info_unpack(msg, &out, 3, why));
+	assert_string_equal(why, "its GID is zero");
+
+	i = good();
+	i.addr = UINT64_MAX - 10; /* wraps */
+	info_pack(msg, &i, 3);
+	assert_false(info_unpack(msg, &out, 3, why));
+	assert_string_equal(why, "its memory region makes no sense");
+
+	i = good();
+	i.len = 0; /* none, and yet an rkey */
+	info_pack(msg, &i, 3);
+	assert_false(info_unpack(msg, &out, 3, why));
+	i.addr = i.rkey = 0;
+	info_pack(msg, &i, 3);
+	assert_true(info_unpack(msg, &out, 3, why));
+}
+
+/* No message of 56 bytes makes it read or write where it should not; run
+ * under the sanitizers too. */
+static void wire_random(void **state)
+{
+	uint8_t msg[INFO_LEN];
+	struct qp_info good_one = good(), out;
+	char why[80];
+
+	(void)state;
+	uint32_t x = 1; /* the same "random" bytes on every run */
+	for (int n = 0; n < 100000; n++) {
+		info_pack(msg, &good_one, 3);
+		for (int k = n % 4; k >= 0; k--) {
+			x = x * 1664525 + 1013904223;
+			msg[(x >> 16) % INFO_LEN] = (uint8_t)(x >> 8);
+		}
+		if (!info_unpack(msg, &out, 3, why))
+			continue;
+		assert_true(out.qpn >= 2 && out.qpn <= 0xffffff);
+		assert_true(out.psn <= 0xffffff);
+		assert_true(out.addr + out.len >= out.addr);
+	}
+}
+
+static void do_recv(struct ep *ep)
+{
+	struct qp_info i = recv_info(ep, 64);
+
+	say("qpn %u", i.qpn);
+}
+
+static void exchange(void **state)
+{
+	struct qp_info i = good();
+	uint8_t msg[INFO_LEN];
+
+	(void)state;
+	info_pack(msg, &i, 3);
+	in_child(do_recv, msg, INFO_LEN, SILENCE);
+	assert_string_equal(said, "client: qpn 1193046\n");
+	assert_int_equal(status, 0);
+
+	in_child(do_recv, msg, INFO_LEN - 1, HANG_UP);
+	dies("client: FAIL waiting for QP info: the peer hung up\n");
+	in_child(do_recv, msg, INFO_LEN - 1, SILENCE);
+	dies("client: FAIL waiting for QP info: nothing within 1 s\n");
+	in_child(do_recv, msg, INFO_LEN, SLOWLY);
+	dies("client: FAIL waiting for QP info: nothing within 1 s\n");
+	in_child(do_recv, msg, 0, HANG_UP);
+	dies("client: FAIL waiting for QP info: the peer hung up\n");
+	in_child(do_recv,
+		 "GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: curl/7\r\n"
+		 "Accept: */*\r\n\r\n",
+		 68, SILENCE);
+	dies("client: FAIL QP info from the peer: "
+	     "it is not one of these lessons\n");
+
+	i.len = 63;
+	info_pack(msg, &i, 3);
+	in_child(do_recv, msg, INFO_LEN, SILENCE);
+	dies("client: FAIL QP info from the peer: its memory region has 63 "
+	     "bytes, this lesson needs 64\n");
+}
+
+static void do_barrier(struct ep *ep)
+{
+	barrier(ep);
+	say("both here");
+}
+
+static void barriers(void **state)
+{
+	(void)state;
+	in_child(do_barrier, "B", 1, SILENCE);
+	assert_string_equal(said, "client: both here\n");
+	in_child(do_barrier, "X", 1, SILENCE);
+	dies("client: FAIL barrier: the peer sent byte 88, not 'B'\n");
+	in_child(do_barrier, "", 0, HANG_UP);
+	dies("client: FAIL barrier: the peer hung up\n");
+	in_child(do_barrier, "", 0, SILENCE);
+	dies("client: FAIL barrier: nothing within 1 s\n");
+}
+
+static char port[8]; /* of the TCP tests: one that was free a moment ago */
+static struct sockaddr_in addr; /* the same */
+
+static void find_port(void)
+{
+	socklen_t len = sizeof addr;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	addr = (struct sockaddr_in){ .sin_family = AF_INET };
+	assert_int_equal(bind(fd, (void *)&addr, len), 0);
+	assert_int_equal(getsockname(fd, (void *)&addr, &len), 0);
+	snprintf(port, sizeof port, "%u", ntohs(addr.sin_port));
+	close(fd);
+}
+
+static void do_accept(struct ep *ep)
+{
+	static struct options opt;
+
+	opt = *ep->opt;
+	opt.tcp_port = port;
+	ep->opt = &opt;
+	tcp_accept(ep);
+	barrier(ep);
+}
+
+static const char *host;
+
+static void do_connect(struct ep *ep)
+{
+	static struct options opt;
+
+	opt = *ep->opt;
+	opt.tcp_port = port;
+	opt.host = host;
+	ep->opt = &opt;
+	tcp_connect(ep);
+	barrier(ep);
+	say("connected");
+}
+
+/* Over IPv4 and IPv6, the client first, and twice on one port in a row. */
+static void tcp_pair(void **state)
+{
+	static const char *const hosts[] = { "127.0.0.1", "::1", "localhost" };
+
+	(void)state;
+	find_port();
+	for (int k = 0; k < 3; k++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			usleep(100000);
+			in_child(do_accept, "", 0, SILENCE);
+			_exit(status);
+		}
+		host = hosts[k];
+		in_child(do_connect, "", 0, SILENCE);
+		assert_string_equal(said, "client: connected\n");
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+}
+
+static void tcp_refusals(void **state)
+{
+	char want[200];
+
+	(void)state;
+	find_port();
+	in_child(do_accept, "", 0, SILENCE);
+	dies("client: FAIL waiting for a client: nothing within 1 s\n");
+
+	host = "no such host";
+	in_child(do_connect, "", 0, SILENCE);
+	assert_non_null(strstr(said, "client: FAIL host no such host: "));
+
+	host = "127.0.0.1";
+	in_child(do_connect, "", 0, SILENCE);
+	snprintf(want, sizeof want,
+		 "client: FAIL no server at 127.0.0.1 port %s (start it "
+		 "first?): Connection refused (ECONNREFUSED)\n",
+		 port);
+	dies(want);
+
+	/* a port that somebody else has */
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(fd, (void *)&addr, sizeof addr), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	in_child(do_accept, "", 0, SILENCE);
+	snprintf(want, sizeof want,
+		 "client: FAIL TCP port %s (-p chooses another): Address "
+		 "already in use (EADDRINUSE)\n",
+		 port);
+	dies(want);
+	close(fd);
+}
+
+static void gid_choice(void **state)
+{
+	struct ibv_gid_entry t[4] = {
+		{ .port_num = 1, .gid_type = IBV_GID_TYPE_ROCE_V1 },
+		{ .port_num = 1, .gid_type = IBV_GID_TYPE_ROCE_V2 },
+		{ .port_num = 1, .gid_type = IBV_GID_TYPE_ROCE_V2 },
+		{ .port_num = 2, .gid_type = IBV_GID_TYPE_ROCE_V2 },
+	};
+
+	(void)state;
+	for (int k = 0; k < 4; k++)
+		inet_pton(AF_INET6, "fe80::1", t[k].gid.raw);
+	assert_int_equal(choose_gid(t, 4, 1), 1);
+	inet_pton(AF_INET6, "::ffff:10.0.0.1", t[2].gid.raw);
+	assert_int_equal(choose_gid(t, 4, 1), 2);
+	assert_int_equal(choose_gid(t, 4, 2), 3);
+	assert_int_equal(choose_gid(t, 1, 1), -1); /* RoCE v1 only */
+	memset(t[1].gid.raw, 0, 16);
+	assert_int_equal(choose_gid(t, 2, 1), -1); /* zero: unused entry */
+	t[0].gid_type = IBV_GID_TYPE_IB;
+	assert_int_equal(choose_gid(t, 1, 1), 0);
+	assert_int_equal(choose_gid(t, 0, 1), -1);
+}
+
+static char *args[4];
+
+static void do_parse(struct ep *ep)
+{
+	char *argv[] = { "x", args[0], args[1], args[2], NULL };
+	int argc = 1;
+
+	(void)ep;
+	while (argv[argc])
+		argc++;
+	optind = 1;
+	dup2(STDOUT_FILENO, STDERR_FILENO);
+	struct options o = parse_args(argc, argv, "client", 3);
+	say("%s %d", o.host, o.gid_index);
+}
+
+static void arguments(void **state)
+{
+	static char *const bad[][2] = {
+		{ "-g", "x" },         { "-g", "-1" },    { "-g", "256" },
+		{ "-p", "0" },         { "-p", "65536" }, { "-p", "" },
+		{ "-i", "0" },         { "-t", "1s" },    { "-z", NULL },
+		{ "host", "another" },
+	};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+		args[0] = bad[k][0];
+		args[1] = bad[k][1];
+		in_child(do_parse, "", 0, SILENCE);
+		assert_int_equal(status, 2);
+		assert_non_null(strstr(said, "usage: client"));
+	}
+	args[0] = "-h";
+	args[1] = NULL;
+	in_child(do_parse, "", 0, SILENCE);
+	assert_int_equal(status, 0);
+	args[0] = "-g";
+	args[1] = "3";
+	args[2] = "there";
+	in_child(do_parse, "", 0, SILENCE);
+	assert_string_equal(said, "client: there 3\n");
+}
+
+static void do_die(struct ep *ep)
+{
+	(void)ep;
+	die_err(ENOMEM, "%s", "ibv_x");
+}
+
+static void do_long_line(struct ep *ep)
+{
+	char text[2000];
+
+	(void)ep;
+	memset(text, 'x', sizeof text);
+	text[sizeof text - 1] = 0;
+	die_err(EINVAL, "%s", text);
+}
+
+static void last_words(void **state)
+{
+	(void)state;
+	in_child(do_die, "", 0, SILENCE);
+	dies("client: FAIL ibv_x: Cannot allocate memory (ENOMEM)\n");
+	in_child(do_long_line, "", 0, SILENCE);
+	assert_int_equal(strlen(said), 512);
+	assert_int_equal(said[511], '\n');
+	assert_int_equal(status, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wire_layout),  cmocka_unit_test(wire_refusals),
+		cmocka_unit_test(wire_random),  cmocka_unit_test(exchange),
+		cmocka_unit_test(barriers),     cmocka_unit_test(tcp_pair),
+		cmocka_unit_test(tcp_refusals), cmocka_unit_test(gid_choice),
+		cmocka_unit_test(arguments),    cmocka_unit_test(last_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
