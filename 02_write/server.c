@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * 02_write/server.c - be written to, and sleep.
+ *
+ * The server opens some memory, says where it is, and goes to sleep in
+ * recv(2). Its NIC does the rest. Nothing tells the program that it was
+ * written to, so act 2 shows how it may find out by itself.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "common.h"
+#include "lesson.h"
+
+static struct shared shared;
+
+static void compare(const char *got, const char *want, int len)
+{
+	for (int k = 0; k < len; k++)
+		if (got[k] != want[k])
+			die("byte %d is 0x%02x, not 0x%02x", k, got[k] & 0xff,
+			    want[k] & 0xff);
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = parse_args(argc, argv, "server", LESSON);
+	struct ibv_qp_cap cap = {
+		.max_send_wr = 1,
+		.max_recv_wr = 1,
+		.max_send_sge = 1,
+		.max_recv_sge = 1,
+	};
+	struct ep ep = ep_open(&opt, cap);
+
+	tcp_accept(&ep);
+	struct qp_info client = recv_info(&ep, 0);
+
+	/* DOC: first-gate. What may be done to this memory. REMOTE_WRITE needs
+	 * LOCAL_WRITE beside it (man ibv_reg_mr): it is our NIC that writes. */
+	memset(shared.page, '.', PAGE);
+	struct ibv_mr *mr =
+		ibv_reg_mr(ep.pd, &shared, sizeof shared,
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	if (!mr)
+		die_err(errno, "ibv_reg_mr");
+
+	/* DOC: second-gate. What may be done over this connection. */
+	qp_to_init(&ep, IBV_ACCESS_REMOTE_WRITE);
+	send_info(&ep, mr); /* address and rkey: the key to both gates */
+	qp_to_rtr(&ep, &client);
+	qp_to_rts(&ep);
+	say("%zu bytes open to REMOTE_WRITE; going to sleep", sizeof shared);
+	barrier(&ep);
+
+	/* Act 1: asleep in recv(2), until the client says over TCP that its
+	 * WRITEs have completed. (Enough on soft-RoCE. What a NIC promises to
+	 * show us is what came before a receive completion: lesson 04.) */
+	barrier(&ep);
+	static char want[PAGE];
+	struct ibv_wc wc;
+
+	page_after_act_1(want);
+	compare(shared.page, want, PAGE);
+	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)
+		die("my completion queue stirred");
+	say("woke up: all bytes are in place, and my completion queue is "
+	    "empty");
+	barrier(&ep);
+
+	/* DOC: the-flag. Act 2: nobody wakes us. The client writes data, then
+	 * the flag, on one QP: WRITEs take effect in order. The acquire load
+	 * keeps our CPU from reading the data before it has seen the flag. */
+	for (uint64_t round = 1; round <= ROUNDS; round++) {
+		double since = now_ms();
+		while (be64toh(atomic_load_explicit(
+			       &shared.flag, memory_order_acquire)) < round)
+			keep_waiting(&ep, since, "the flag");
+		pattern(want, BODY, (int)round);
+		compare(shared.page, want, BODY);
+		barrier(&ep); /* now the client may overwrite the data */
+	}
+	say("PASS %d rounds: each time the flag showed, its data was there",
+	    ROUNDS);
+
+	int rc = ibv_dereg_mr(mr); /* from here on the rkey opens nothing */
+	if (rc)
+		die_err(rc, "ibv_dereg_mr");
+	ep_close(&ep);
+	return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exercise 3.1 - repair: the second gate
+ * side: server
+ *
+ * The region is open to REMOTE_READ, and still the client is refused.
+ * before: client: FAIL RDMA_READ: remote invalid request error or remote access error
+ * before: server: FAIL barrier: the peer hung up
+ * hint: A region says what may be done to it. What says what may be done through
+ * hint: the connection?
+ */
+#include <errno.h>
+
+#include "common.h"
+#include "lesson.h"
+
+static char data[DATA];
+
+int main(int argc, char **argv)
+{
+	struct options opt = parse_args(argc, argv, "server", LESSON);
+	struct ibv_qp_cap cap = {
+		.max_send_wr = 1,
+		.max_recv_wr = 1,
+		.max_send_sge = 1,
+		.max_recv_sge = 1,
+	};
+	struct ep ep = ep_open(&opt, cap);
+
+	tcp_accept(&ep);
+	struct qp_info client = recv_info(&ep, 0);
+
+	/* DOC: first-gate. No LOCAL_WRITE: nobody writes here, not even our
+	 * own NIC. */
+	struct ibv_mr *mr =
+		ibv_reg_mr(ep.pd, data, sizeof data, IBV_ACCESS_REMOTE_READ);
+	if (!mr)
+		die_err(errno, "ibv_reg_mr");
+	for (int k = 0; k < DATA; k++)
+		data[k] = byte_at(k);
+
+	/* DOC: second-gate. */
+	qp_to_init(&ep, 0); /* TODO 3.1 */
+	send_info(&ep, mr);
+	/* How many READs our NIC must be able to answer at once. It keeps
+	 * notes on each, in case the answer is lost and asked for again. */
+	ep.max_dest_rd_atomic = DEPTH;
+	qp_to_rtr(&ep, &client);
+	qp_to_rts(&ep);
+	say("%zu bytes open to REMOTE_READ; going to sleep", sizeof data);
+	barrier(&ep);
+
+	barrier(&ep); /* asleep in recv(2), until the client is done */
+	struct ibv_wc wc;
+	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)
+		die("my completion queue stirred");
+	say("PASS woke up, and my completion queue is empty");
+
+	int rc = ibv_dereg_mr(mr);
+	if (rc)
+		die_err(rc, "ibv_dereg_mr");
+	ep_close(&ep);
+	return 0;
+}

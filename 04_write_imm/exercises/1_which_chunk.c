@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exercise 4.1 - repair: the chunks come as they like
+ * side: server
+ *
+ * This server counts notifications and takes the count for the number of the
+ * chunk. The client sends them in an order of its own, and no two are of the
+ * same length.
+ * before: server: FAIL chunk 1 has 5491 bytes, not 4813
+ * hint: What did the client put into the immediate, and in which byte order?
+ * hint: Whoever uses a number from the network as an index checks it first.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+#include "common.h"
+#include "lesson.h"
+
+static char data[MAX_DATA];
+
+/* A receive without a buffer: room for a notification. */
+static void post_receives(struct ep *ep, int n)
+{
+	for (int i = 0; i < n; i++) {
+		struct ibv_recv_wr wr = { .sg_list = NULL, .num_sge = 0 };
+		struct ibv_recv_wr *bad;
+		int rc = ibv_post_recv(ep->qp, &wr, &bad);
+
+		if (rc)
+			die_err(rc, "ibv_post_recv");
+	}
+}
+
+static void compare(uint32_t from, uint32_t len)
+{
+	for (uint32_t k = from; k < from + len; k++)
+		if (data[k] != byte_at(k))
+			die("byte %u is 0x%02x, not 0x%02x", k, data[k] & 0xff,
+			    byte_at(k) & 0xff);
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = parse_args(argc, argv, "server", LESSON);
+	struct ibv_qp_cap cap = {
+		.max_send_wr = 1,
+		.max_recv_wr = DEPTH,
+		.max_send_sge = 1,
+		.max_recv_sge = 1,
+	};
+	struct ep ep = ep_open(&opt, cap);
+
+	tcp_accept(&ep);
+	struct qp_info client = recv_info(&ep, 0);
+
+	memset(data, '?', sizeof data);
+	struct ibv_mr *mr =
+		ibv_reg_mr(ep.pd, data, chunk_at(CHUNKS),
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	if (!mr)
+		die_err(errno, "ibv_reg_mr");
+	qp_to_init(&ep, IBV_ACCESS_REMOTE_WRITE);
+	post_receives(&ep, DEPTH);
+	send_info(&ep, mr);
+	qp_to_rtr(&ep, &client);
+	qp_to_rts(&ep);
+	say("%u bytes open to REMOTE_WRITE, %d receives without a buffer",
+	    chunk_at(CHUNKS), DEPTH);
+	barrier(&ep);
+
+	bool seen[CHUNKS] = { false };
+	int by_write = 0, by_send = 0;
+
+	for (int i = 1; i <= CHUNKS; i++) {
+		/* DOC: told. One completion, one chunk. When we are told of
+		 * it, it is here, and so is all that was written before it. */
+		struct ibv_wc wc = wait_wc(&ep);
+		if (wc.status != IBV_WC_SUCCESS)
+			die("notification: %s", ibv_wc_status_str(wc.status));
+		if (!(wc.wc_flags & IBV_WC_WITH_IMM))
+			die("notification: no immediate");
+
+		uint32_t n = (uint32_t)i - 1; /* TODO 4.1 */
+		if (n >= CHUNKS || seen[n])   /* never trust an index */
+			die("notification of chunk %u of %d", n, CHUNKS);
+		seen[n] = true;
+
+		if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+			by_write++;
+			if (wc.byte_len != chunk_len(n)) /* as written */
+				die("chunk %u has %u bytes, not %u", n,
+				    wc.byte_len, chunk_len(n));
+		} else if (wc.opcode == IBV_WC_RECV) {
+			by_send++;
+			if (wc.byte_len != 0) /* of the SEND, not the WRITE */
+				die("a SEND with %u bytes", wc.byte_len);
+		} else {
+			die("notification: opcode %d", wc.opcode);
+		}
+		compare(chunk_at(n), chunk_len(n));
+
+		post_receives(&ep, 1);
+		if (i % DEPTH == 0)
+			barrier(&ep); /* DEPTH more may come */
+	}
+	say("told %d times by WRITE_WITH_IMM, %d times by SEND_WITH_IMM",
+	    by_write, by_send);
+	compare(0, chunk_at(CHUNKS));
+	say("PASS %d chunks, each complete when I was told of it", CHUNKS);
+
+	int rc = ibv_dereg_mr(mr);
+	if (rc)
+		die_err(rc, "ibv_dereg_mr");
+	ep_close(&ep);
+	return 0;
+}
