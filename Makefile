@@ -11,7 +11,8 @@ Q := $(if $(V),,@)
 LESSONS := $(wildcard [0-9][0-9]_*)
 COMMON := $(patsubst %.c,$B/%.o,$(wildcard common/*.c))
 PAIRS := $(foreach l,$(LESSONS),$B/$l/server $B/$l/client)
-WORK := $(patsubst %.c,$B/%,$(wildcard [0-9][0-9]_*/exercises/*.c [0-9][0-9]_*/solutions/*.c))
+WORK := $(patsubst %.c,$B/%,$(wildcard [0-9][0-9]_*/exercises/*.c \
+	[0-9][0-9]_*/exercises/peers/*.c [0-9][0-9]_*/solutions/*.c))
 PATCHES := $(wildcard [0-9][0-9]_*/breaks/*.patch)
 BREAKS := $(patsubst %.patch,$B/%/built,$(PATCHES))
 # Faulty lessons that the tests must see: tests/controls/NN_lesson/what.patch

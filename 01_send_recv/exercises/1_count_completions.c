@@ -110,13 +110,13 @@ int main(int argc, char **argv)
 		  .num_sge = 1 },
 	};
 	post(&ep, wr);
-	int shown[4], n = 0, last = 0;
-	while (last != 4 && n < 4) { /* when the last is done, all are */
+	int shown[4], n = 0, newest = 0;
+	while (newest != 4 && n < 4) { /* when the last is done, all are */
 		struct ibv_wc wc = wait_wc(&ep);
 		if (wc.status != IBV_WC_SUCCESS)
 			die("SEND: %s", ibv_wc_status_str(wc.status));
-		last = (int)wc.wr_id;
-		shown[n++] = last;
+		newest = (int)wc.wr_id;
+		shown[n++] = newest;
 	}
 	if (n != N_PREDICTED)
 		die("predicted %d completions, the CQ showed %d", N_PREDICTED,
