@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lab/exec.c - run a command until nobody is left to hear it: exec NAME DIR CMD...
+ *
+ * It stands between ssh and the command in the guest, and another around ssh on
+ * the host, for three things that ssh does not do:
+ *
+ * - When the reader of our stdout or stderr goes away, the command is ended, as
+ *   in "lab run yes | head -1". ssh would go on and throw the rest away.
+ * - When we get a SIGTERM, so does the command. A shared connection leaves the
+ *   command running when its user is killed; lab/vm sends us the signal.
+ * - When the command ends, its descendants do, wherever they have moved: a run
+ *   leaves nothing behind in a lab that stays up.
+ *
+ * NAME is a file that is removed at the end: in the guest, that of our pid.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void die(const char *what)
+{
+	int err = errno;
+
+	dprintf(2, "lab: %s: %s\n", what, strerror(err));
+	_exit(err == ENOENT ? 127 : 126); /* as a shell says it */
+}
+
+static void signal_children(int sig)
+{
+	FILE *f = fopen("/proc/thread-self/children", "re");
+	char pid[16];
+
+	if (!f)
+		return;
+	while (fscanf(f, "%15s", pid) == 1)
+		kill((pid_t)strtol(pid, NULL, 10), sig);
+	fclose(f);
+}
+
+/*
+ * We are a subreaper: an orphan becomes our child, whatever group or session
+ * it is in. So to end children until none is left ends all descendants. They
+ * have half a second to do it themselves.
+ */
+static void end_descendants(void)
+{
+	for (int ms = 0; ms < 5000; ms += 10) {
+		pid_t pid;
+
+		do
+			pid = waitpid(-1, NULL, WNOHANG);
+		while (pid > 0);
+		if (pid < 0)
+			return; /* ECHILD */
+		if (ms >= 500)
+			signal_children(SIGKILL);
+		else if (ms % 100 == 0)
+			signal_children(SIGTERM);
+		usleep(10 * 1000);
+	}
+}
+
+static char *name; /* removed at the end */
+
+static int end(int status)
+{
+	end_descendants();
+	unlink(name);
+	return status;
+}
+
+static int closed(const struct pollfd *p)
+{
+	return p->revents & (POLLERR | POLLHUP);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 4)
+		return 2;
+	name = argv[1];
+	if (chdir(argv[2]))
+		die(argv[2]);
+
+	sigset_t set, old;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	int sig_fd = signalfd(-1, &set, SFD_CLOEXEC);
+	if (sig_fd < 0)
+		die("signalfd");
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+
+	pid_t pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (pid == 0) {
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		execvp(argv[3], argv + 3);
+		die(argv[3]);
+	}
+	/* What is typed at a terminal is for the command. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+
+	/* POLLERR and POLLHUP come unasked; we never want to write. */
+	struct pollfd p[] = { { .fd = sig_fd, .events = POLLIN },
+			      { .fd = 1 },
+			      { .fd = 2 } };
+	for (;;) {
+		struct signalfd_siginfo info;
+		int status;
+
+		if (poll(p, 3, -1) < 0)
+			continue;
+		if (!(p[0].revents & POLLIN)) {
+			if (!closed(&p[1]) && !closed(&p[2]))
+				continue;
+			return end(128 + SIGPIPE);
+		}
+		if (read(sig_fd, &info, sizeof info) != sizeof info)
+			continue;
+		if (info.ssi_signo != SIGCHLD)
+			return end(128 + (int)info.ssi_signo);
+		for (pid_t w; (w = waitpid(-1, &status, WNOHANG)) > 0;) {
+			if (w != pid)
+				continue;
+			if (WIFSIGNALED(status))
+				return end(128 + WTERMSIG(status));
+			return end(WEXITSTATUS(status));
+		}
+	}
+}

@@ -1,0 +1,273 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# tests/lab.sh - does the lab keep what lab/lab promises? Runs on the host; one
+# line for each promise. It works on copies of lab/, so it does not disturb a lab
+# that is up here; and as the guest is root and has rdma_rxe, the kinds "host"
+# and "device" are tried in there.
+# shellcheck disable=SC2016 # what single quotes hold is for the guest's shell
+set -u
+cd "$(dirname "$0")/.." || exit
+. tests/lib.sh
+failed=
+
+if [ "$(uname -m)" != x86_64 ]; then
+	echo "skip the lab: the vm kind is for x86-64"
+	exit
+fi
+# A copy uses our kernel; what is not given and not fetched is the running one.
+unset LAB_IN LAB_STATE DEV SERVER_ARGS CLIENT_ARGS
+export LAB=vm
+lab/lab doctor | grep '^MISSING' # tells why, if what follows fails
+if lab/lab doctor | grep -q 'kernel: .* downloaded'; then
+	timeout 900 lab/lab run true || not_ok "the kernel is fetched"
+fi
+for k in build/kernel/package/boot/vmlinuz-*; do
+	if [ -z "${LAB_KERNEL:-}" ] && [ -e "$k" ]; then
+		export LAB_KERNEL=$PWD/$k
+		export LAB_MODULES=$PWD/build/kernel/package/lib/modules/${k##*/vmlinuz-}
+	fi
+done
+
+# Names that need quoting, below a directory that the guest hides.
+tmp=$(mktemp -d /tmp/lab.XXXXXX)
+a="$tmp/it's a, lab" b=$tmp/b
+mkdir "$a" "$b"
+cp -R lab "$a" && cp -R lab "$b"
+end() {
+	for d in "$a" "$b"; do
+		[ ! -d "$d/lab" ] || "$d/lab/lab" down 2>/dev/null
+	done
+	rm -rf "$tmp"
+}
+trap end EXIT
+trap 'exit 1' INT TERM
+cd "$a" || exit
+
+run() { timeout 60 lab/lab run "$@" 2>"$tmp/err"; }
+# want NAME EXPECTED GOT
+want() {
+	if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got \"$3\", expected \"$2\""; fi
+}
+# check NAME COMMAND...: does it succeed?
+check() {
+	local name=$1
+	shift
+	if "$@"; then ok "$name"; else not_ok "$name"; fi
+}
+ms() { echo $((${EPOCHREALTIME//[!0-9]/} / 1000)); }
+
+# Processes of the copies, by where they are: QEMU, ssh and socat work in the
+# lab's directory. Zombies have no cwd.
+processes() {
+	local p
+	for p in /proc/[0-9]*; do
+		case $(readlink "$p/cwd" 2>/dev/null) in
+		"$tmp"*/build/*) printf '%s ' "$(cat "$p/comm" 2>/dev/null)" ;;
+		esac
+	done
+	find "$tmp" -name 'run.*'
+}
+# until_gone [PART]: wait 5 s for it
+until_gone() {
+	local i
+	for ((i = 0; i < 50; i++)); do
+		[[ "$(processes)" == *${1:-?}* ]] || break
+		sleep 0.1
+	done
+}
+gone() { # NAME
+	until_gone
+	want "$1" "" "$(processes)"
+}
+# A run in a process group of its own, as from a terminal; SIGINT works there.
+behind() {
+	rm -f "$tmp/out"
+	setsid env --default-signal=INT,QUIT lab/lab run "$@" >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+}
+# await TEXT: has the run printed it?
+await() {
+	local i
+	for ((i = 0; i < 300; i++)); do
+		grep -qs "$1" "$tmp/out" && return
+		sleep 0.1
+	done
+	not_ok "a run that prints $1" "$(tail -n 1 "$tmp/err")"
+	return 1
+}
+
+# ---- what needs no lab ----
+
+LAB=nonsense lab/lab run true 2>/dev/null
+want "LAB=nonsense: usage, exit 2" 2 $?
+lab/lab 2>/dev/null
+want "no verb: usage, exit 2" 2 $?
+err=$(LAB='' DEV=nosuch0 lab/lab run true 2>&1)
+want "DEV=nosuch0: exit 125" 125 $?
+want "DEV=nosuch0: one line that says what to type" "1 1" \
+	"$(grep -c . <<<"$err") $(grep -c 'no device nosuch0.*: type ' <<<"$err")"
+
+# ---- one run, one guest ----
+
+start=$(ms)
+out=$(run sh -c 'echo "$LAB_KIND $DEV_SERVER $DEV_CLIENT"; pwd; exit 42')
+want "exit status 42 comes back" 42 $?
+want "the kind, the devices and the directory" "vm rxe0 rxe1"$'\n'"$a" "$out"
+want "one line of our own" 1 "$(grep -c '^lab: vm (Linux .* under QEMU ' "$tmp/err")"
+took=$(($(ms) - start))
+echo "# $took ms"
+check "a cold run takes less than 12 s" [ $took -lt 12000 ]
+gone "nothing is left of it"
+
+for signal in INT KILL; do
+	behind sh -c 'echo begun; sleep 1000'
+	await begun
+	if [ $signal = KILL ]; then
+		kill -s KILL $pid
+	else
+		kill -s $signal -- -$pid
+	fi
+	{ wait $pid; } 2>/dev/null
+	rc=$?
+	[ $signal = KILL ] || want "SIG$signal ends a run" $((128 + $(kill -l $signal))) $rc
+	gone "nothing is left after SIG$signal"
+done
+
+run sh -c 'sleep 0.2; echo c >/proc/sysrq-trigger; sleep 60' >/dev/null
+want "a guest that panics: exit 125" 125 $?
+want "and its console is named" "the guest died: see $a/build/lab/console.log" \
+	"$(sed -n 's/^lab: \(the guest\)/\1/p' "$tmp/err")"
+check "and says so" grep -qs 'Kernel panic' build/lab/console.log
+gone "nothing is left of it"
+
+(cd "$b" && timeout 60 lab/lab run sh -c 'hostname; sleep 1' >"$tmp/b.out" 2>&1) &
+other=$!
+timeout 60 lab/lab run sh -c 'hostname; sleep 1' >"$tmp/a.out" 2>/dev/null &
+same=$!
+run true
+want "three runs at once, in two checkouts: one" 0 $?
+wait $same
+want "two" 0 $?
+wait $other
+want "three" 0 $?
+gone "nothing is left of them"
+
+# ---- a lab that stays up ----
+
+lab/lab up 2>/dev/null
+want "up" 0 $?
+want "up again: it is up already" "lab: already up: vm" "$(lab/lab up 2>&1 | sed 's/ (.*//')"
+want "status" "lab: up: vm" "$(lab/lab status 2>&1 | sed 's/ (.*//')"
+best=9999
+for _ in 1 2 3; do
+	start=$(ms)
+	run true
+	took=$(($(ms) - start))
+	[ $took -ge $best ] || best=$took
+done
+echo "# $best ms"
+check "a run takes less than 1.5 s" [ $best -lt 1500 ]
+
+for rc in 0 1 255; do
+	run sh -c "exit $rc"
+	want "exit status $rc comes back" $rc $?
+done
+run sh -c 'kill -9 $$'
+want "killed by signal 9: exit 137" 137 $?
+run ./nosuch
+want "no such command: exit 127" 127 $?
+
+run sh -c 'seq -f "out %.0f" 20000 & seq -f "err %.0f" 20000 >&2; wait' >"$tmp/out"
+seq -f 'out %.0f' 20000 >"$tmp/want.out"
+seq -f 'err %.0f' 20000 >"$tmp/want.err"
+sed -i '/^lab: vm/d' "$tmp/err"
+check "stdout is exact" cmp "$tmp/want.out" "$tmp/out"
+check "stderr is exact" cmp "$tmp/want.err" "$tmp/err"
+timeout 60 lab/lab run sh -c 'for i in $(seq 200); do echo $i; echo $i >&2; done' >"$tmp/out" 2>&1
+want "one file for both: the order is kept" "$(seq 200 | sed p | cksum)" \
+	"$(grep -v '^lab: vm' "$tmp/out" | cksum)"
+head -c 300000 /dev/urandom >"$tmp/bytes"
+run cat <"$tmp/bytes" >"$tmp/out"
+check "stdin is exact, both ways" cmp "$tmp/bytes" "$tmp/out"
+odd=(a 'b  c' "d'e" 'f"g' '' $'h\ni\n' '*' '$HOME' '\n' '-n' $'\t' 'ü')
+want "odd arguments" "$(printf '[%s]' "${odd[@]}" | cksum)" \
+	"$(run printf '[%s]' "${odd[@]}" | cksum)"
+want "variables on the list pass" $'x  y\nz' "$(SERVER_ARGS=$'x  y\nz' run sh -c 'printf %s "$SERVER_ARGS"')"
+want "lab/lab run, inside: just the command" hi "$(run lab/lab run lab/lab run echo hi)"
+
+echo old >file
+run cat file >/dev/null
+echo newer >file
+want "a file that was changed here" newer "$(run cat file)"
+echo new >file.new && mv file.new file
+want "a file that was replaced here" new "$(run cat file)"
+mkdir sub && want "a directory that was made here" "$a/sub" "$(cd sub && timeout 60 ../lab/lab run pwd 2>/dev/null)"
+
+want "lab run yes | head -1" y "$(timeout 20 lab/lab run yes 2>/dev/null | head -n 1)"
+for signal in INT TERM KILL; do
+	behind sh -c 'echo begun; trap "" HUP TERM; setsid sleep 12345 & sleep 12345'
+	await begun
+	if [ $signal = KILL ]; then
+		kill -s KILL $pid
+	else
+		kill -s $signal -- -$pid
+	fi
+	{ wait $pid; } 2>/dev/null
+	[ $signal != KILL ] || until_gone run.
+	want "SIG$signal ends the command in the guest too" 0 "$(run sh -c 'ps ax | grep -c "[s]leep 12345"')"
+done
+run sh -c 'setsid sleep 12345 & exit 0'
+want "a run leaves no process in the guest" 0 "$(run sh -c 'ps ax | grep -c "[s]leep 12345"')"
+
+# A terminal: its size, ^C, tab, exit status.
+# shellcheck disable=SC2016 # for the shell in the lab
+{
+	sleep 1.5
+	printf 'stty size\n'
+	printf 'sleep 1000\n'
+	sleep 1
+	printf '\003'
+	sleep 0.3
+	printf 'echo status $?\n'
+	printf 'echo lab/choo\t\n'
+	sleep 0.5
+	printf 'exit 7\n'
+	sleep 1
+} | timeout 30 script -qec 'stty rows 33 cols 101; exec lab/lab shell' /dev/null >"$tmp/out" 2>&1
+want "shell: its exit status" 7 $?
+sed -i "s,\e\[[?0-9]*[a-z],,g; s,\r,,g" "$tmp/out"
+check "shell: the window's size" grep -qx '33 101' "$tmp/out"
+check "shell: ^C is for the command" grep -qx 'status 130' "$tmp/out"
+check "shell: tab completes" grep -qx 'lab/choose' "$tmp/out"
+
+# ---- the other kinds, in there ----
+
+inner() { run env -u LAB_IN LAB_STATE=/tmp/state "$@"; }
+out=$(inner LAB=host lab/lab run sh -c 'echo $LAB_KIND; ls /sys/class/infiniband | wc -l
+	ibv_devinfo -d $DEV_SERVER | grep -c PORT_ACTIVE; exit 5')
+want "host: exit status" 5 $?
+want "host: two devices of its own" "host 4 1" "$(xargs <<<"$out")"
+want "host: they are gone" "rxe0 rxe1" "$(run ls /sys/class/infiniband | xargs)"
+# shellcheck disable=SC2016
+out=$(inner LAB=host sh -c "exec 2>&1"'
+	lab/lab up; lab/lab up; lab/lab run sh -c "echo \$DEV_CLIENT"
+	lab/lab down; lab/lab down; ls /sys/class/infiniband /sys/class/net')
+want "host: up and down, twice" "up: already run down nothing lo rxe0 rxe1 veth0 veth1" \
+	"$(sed -n 's/^lab: \(up:\|already\|down\|nothing\).*/\1/p; s/^lab[0-9a-f]*_1$/run/p; /^\(rxe\|veth\|lo\)/p' \
+		<<<"$out" | awk '/up:|already|run|down|nothing/ { print; next } { print | "sort" }' | xargs)"
+out=$(inner LAB=host timeout -s KILL 1 lab/lab run sleep 1000; sleep 0.5; run ls /sys/class/infiniband)
+want "host: nothing is left after SIGKILL" "rxe0 rxe1" "$(xargs <<<"$out")"
+want "device: rxe0 is the server's, rxe1 the client's" "device rxe0 rxe1" \
+	"$(inner LAB= lab/lab run sh -c 'echo $LAB_KIND $DEV_SERVER $DEV_CLIENT')"
+want "device: DEV=rxe1 is both" "device rxe1 rxe1" \
+	"$(inner LAB= DEV=rxe1 lab/lab run sh -c 'echo $LAB_KIND $DEV_SERVER $DEV_CLIENT')"
+run ip link set veth1 down
+inner LAB= DEV=rxe1 lab/lab run true
+want "device: DEV= is not active: exit 125" 125 $?
+
+lab/lab down 2>/dev/null
+want "down" 0 $?
+gone "nothing is left of it"
+want "down again" "lab: nothing is up" "$(lab/lab down 2>&1)"
+[ -z "$failed" ]
