@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* 06_atomics/lesson.h - what both sides must agree on. */
+#ifndef LESSON_H
+#define LESSON_H
+
+#include <stdint.h>
+
+enum {
+	LESSON = 6,
+	CLIENTS = 2,  /* two connections, two threads */
+	TIMES = 500,  /* each adds 1 this often, in acts 1 to 3 */
+	LOCKS = 100,  /* each takes the lock this often, in act 4 */
+	MAGIC = 4711, /* what the last act writes */
+};
+
+/* The server's memory. Atomics need words of 8 bytes at multiples of 8. */
+struct shared {
+	uint64_t counter[3]; /* one for each of the acts 1 to 3 */
+	uint64_t lock;       /* act 4: 0, or the number of who holds it */
+	uint64_t record[2];  /* what it protects: always the same twice */
+	uint64_t word;       /* for ATOMIC_WRITE */
+};
+
+#endif

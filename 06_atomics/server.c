@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * 06_atomics/server.c - words that two clients change at once.
+ *
+ * The server lends its memory, sleeps, and counts afterwards. It does not
+ * touch the words while the clients are at work: the NIC's atomics are atomic
+ * among themselves, and not towards our CPU.
+ */
+#include <errno.h>
+
+#include "common.h"
+#include "lesson.h"
+
+static _Alignas(64) struct shared shared;
+
+static const char *scope(const struct ep *ep)
+{
+	struct ibv_device_attr attr;
+	int rc = ibv_query_device(ep->ctx, &attr);
+
+	if (rc)
+		die_err(rc, "ibv_query_device");
+	switch (attr.atomic_cap) {
+	case IBV_ATOMIC_HCA:
+		return "IBV_ATOMIC_HCA: atomic among requests to this NIC";
+	case IBV_ATOMIC_GLOB:
+		return "IBV_ATOMIC_GLOB: atomic towards the CPU, too";
+	default:
+		die("%s has no atomics", ep->ctx->device->name);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = parse_args(argc, argv, "server", LESSON);
+	struct ibv_qp_cap cap = {
+		.max_send_wr = 1,
+		.max_recv_wr = 1,
+		.max_send_sge = 1,
+		.max_recv_sge = 1,
+	};
+	struct ep ep = ep_open(&opt, cap);
+	struct ep conn[CLIENTS + 1] = { ep }; /* the last: ATOMIC_WRITE */
+
+	note("%s", scope(&ep));
+	tcp_accept(&ep);
+	for (int i = 1; i <= CLIENTS; i++)
+		conn[i] = ep_second(&ep, cap);
+
+	/* DOC: the-gates. Both must be open for atomics, and as always it is
+	 * our own NIC that writes. */
+	unsigned access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
+			  IBV_ACCESS_REMOTE_ATOMIC;
+	struct ibv_mr *mr = NULL;
+	for (int i = 0; i <= CLIENTS; i++) {
+		conn[i].sock = ep.sock;
+		struct qp_info client = recv_info(&conn[i], 0);
+		if (!mr)
+			mr = ibv_reg_mr(ep.pd, &shared, sizeof shared,
+					(int)access | IBV_ACCESS_LOCAL_WRITE);
+		if (!mr)
+			die_err(errno, "ibv_reg_mr");
+		qp_to_init(&conn[i], access);
+		send_info(&conn[i], mr);
+		qp_to_rtr(&conn[i], &client);
+		qp_to_rts(&conn[i]);
+	}
+	barrier(&ep);
+
+	/* Asleep in recv(2) during each act. */
+	uint64_t all = (uint64_t)CLIENTS * TIMES;
+	barrier(&ep);
+	note("act 1: %d increments, counter at %d", (int)all,
+	     (int)shared.counter[0]);
+	if (shared.counter[0] >= all)
+		die("act 1: nothing was lost: nothing was shown");
+	say("act 1: READ, add, WRITE: increments were lost");
+
+	barrier(&ep);
+	if (shared.counter[1] != all)
+		die("act 2: the counter is wrong");
+	say("act 2: FETCH_AND_ADD: %d increments, none lost", (int)all);
+
+	barrier(&ep);
+	if (shared.counter[2] != all)
+		die("act 3: the counter is wrong");
+	say("act 3: COMPARE_AND_SWAP: %d increments, none lost", (int)all);
+
+	barrier(&ep);
+	if (shared.record[0] != CLIENTS * LOCKS ||
+	    shared.record[1] != CLIENTS * LOCKS || shared.lock != 0)
+		die("act 4: updates of the record were lost");
+	say("act 4: the lock protected %d updates of two words",
+	    CLIENTS * LOCKS);
+
+	barrier(&ep);
+	if (shared.word != 0 && shared.word != MAGIC)
+		die("ATOMIC_WRITE wrote something else");
+	note("ATOMIC_WRITE: %s",
+	     shared.word ? "the word is as written" : "not with this device");
+	say("PASS all sums are right, but for that of act 1");
+
+	int rc = ibv_dereg_mr(mr);
+	if (rc)
+		die_err(rc, "ibv_dereg_mr");
+	for (int i = CLIENTS; i > 0; i--)
+		ep_close(&conn[i]);
+	ep_close(&conn[0]);
+	return 0;
+}
