@@ -58,6 +58,7 @@ struct ep {
 	const struct options *opt;
 	int sock;     /* TCP, to the peer */
 	bool hung_up; /* the peer has closed it */
+	bool second;  /* made by ep_second(): the first owns the rest */
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel; /* for those who sleep, not poll */
@@ -138,7 +139,12 @@ void barrier(struct ep *ep);
  * request of both queues, so it cannot overrun (man ibv_create_cq).
  */
 struct ep ep_open(const struct options *opt, struct ibv_qp_cap cap);
-/* Undoes ep_open() and closes the TCP connection, checking every result. */
+/*
+ * A second QP, with a CQ of its own; device, PD and TCP connection are those
+ * of the first. Close it before the first.
+ */
+struct ep ep_second(const struct ep *first, struct ibv_qp_cap cap);
+/* Undoes either; for the first also closes the TCP connection. */
 void ep_close(struct ep *ep);
 
 /* The states a QP goes through, in this order (man ibv_modify_qp).

@@ -116,6 +116,36 @@ static void open_device(struct ep *ep)
 	ep->mtu = port.active_mtu;
 }
 
+static void make_qp(struct ep *ep, struct ibv_qp_cap cap)
+{
+	ep->channel = ibv_create_comp_channel(ep->ctx);
+	if (!ep->channel)
+		die_err(errno, "ibv_create_comp_channel");
+	ep->cq =
+		ibv_create_cq(ep->ctx, (int)(cap.max_send_wr + cap.max_recv_wr),
+			      NULL, ep->channel, 0);
+	if (!ep->cq)
+		die_err(errno, "ibv_create_cq");
+
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC, /* reliable connection */
+		.send_cq = ep->cq,
+		.recv_cq = ep->cq,
+		.cap = cap,
+		.sq_sig_all = 0, /* a send completes visibly if SIGNALED */
+	};
+	ep->qp = ibv_create_qp(ep->pd, &init);
+	if (!ep->qp)
+		die_err(errno, "ibv_create_qp");
+	ep->cap = init.cap; /* ibv_create_qp wrote what it granted there */
+
+	/* A random first PSN: packets of an earlier connection that are still
+	 * under way must not be taken for ours. */
+	if (getrandom(&ep->psn, sizeof ep->psn, 0) != sizeof ep->psn)
+		die_err(errno, "getrandom");
+	ep->psn &= 0xffffff;
+}
+
 struct ep ep_open(const struct options *opt, struct ibv_qp_cap cap)
 {
 	struct ep ep = {
@@ -134,31 +164,16 @@ struct ep ep_open(const struct options *opt, struct ibv_qp_cap cap)
 	ep.pd = ibv_alloc_pd(ep.ctx);
 	if (!ep.pd)
 		die_err(errno, "ibv_alloc_pd");
-	ep.channel = ibv_create_comp_channel(ep.ctx);
-	if (!ep.channel)
-		die_err(errno, "ibv_create_comp_channel");
-	ep.cq = ibv_create_cq(ep.ctx, (int)(cap.max_send_wr + cap.max_recv_wr),
-			      NULL, ep.channel, 0);
-	if (!ep.cq)
-		die_err(errno, "ibv_create_cq");
+	make_qp(&ep, cap);
+	return ep;
+}
 
-	struct ibv_qp_init_attr init = {
-		.qp_type = IBV_QPT_RC, /* reliable connection */
-		.send_cq = ep.cq,
-		.recv_cq = ep.cq,
-		.cap = cap,
-		.sq_sig_all = 0, /* a send completes visibly if SIGNALED */
-	};
-	ep.qp = ibv_create_qp(ep.pd, &init);
-	if (!ep.qp)
-		die_err(errno, "ibv_create_qp");
-	ep.cap = init.cap; /* ibv_create_qp wrote what it granted there */
+struct ep ep_second(const struct ep *first, struct ibv_qp_cap cap)
+{
+	struct ep ep = *first;
 
-	/* A random first PSN: packets of an earlier connection that are still
-	 * under way must not be taken for ours. */
-	if (getrandom(&ep.psn, sizeof ep.psn, 0) != sizeof ep.psn)
-		die_err(errno, "getrandom");
-	ep.psn &= 0xffffff;
+	ep.second = true;
+	make_qp(&ep, cap);
 	return ep;
 }
 
@@ -284,6 +299,8 @@ void ep_close(struct ep *ep)
 		die_err(rc, "ibv_destroy_cq");
 	if ((rc = ibv_destroy_comp_channel(ep->channel)))
 		die_err(rc, "ibv_destroy_comp_channel");
+	if (ep->second)
+		return;
 	if ((rc = ibv_dealloc_pd(ep->pd)))
 		die_err(rc, "ibv_dealloc_pd");
 	if (ibv_close_device(ep->ctx))

@@ -86,7 +86,7 @@ static void usage(FILE *to, bool is_client)
 		"  -i  port of the device (1)\n"
 		"  -g  index into the port's GID table (chosen, and printed)\n"
 		"  -p  TCP port of the QP info exchange (18515)\n"
-		"  -t  longest single wait (8)\n",
+		"  -t  longest single wait (6)\n",
 		role, is_client ? " [host]" : "");
 }
 
@@ -122,7 +122,7 @@ struct options parse_args(int argc, char **argv, const char *r, unsigned lesson)
 		.tcp_port = "18515",
 		.ib_port = 1,
 		.gid_index = -1,
-		.wait_s = 8,
+		.wait_s = 6,
 	};
 	bool client = strcmp(r, "client") == 0;
 	int c;
@@ -162,6 +162,6 @@ struct options parse_args(int argc, char **argv, const char *r, unsigned lesson)
 		exit(2);
 	}
 	signal(SIGALRM, too_long);
-	alarm(8 * (unsigned)o.wait_s);
+	alarm(10 * (unsigned)o.wait_s);
 	return o;
 }

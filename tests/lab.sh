@@ -136,7 +136,7 @@ done
 
 run sh -c 'sleep 0.2; echo c >/proc/sysrq-trigger; sleep 60' >/dev/null
 want "a guest that panics: exit 125" 125 $?
-want "and its console is named" "the guest died: see $a/build/lab/console.log" \
+want "and its console is named" "the guest died or hangs: see $a/build/lab/console.log" \
 	"$(sed -n 's/^lab: \(the guest\)/\1/p' "$tmp/err")"
 check "and says so" grep -qs 'Kernel panic' build/lab/console.log
 gone "nothing is left of it"
@@ -202,6 +202,11 @@ echo newer >file
 want "a file that was changed here" newer "$(run cat file)"
 echo new >file.new && mv file.new file
 want "a file that was replaced here" new "$(run cat file)"
+behind sh -c 'cat file; echo begun; while grep -q new file; do sleep 0.1; done; echo seen'
+await begun && echo changed >file
+check "a file that was changed here during a run" await seen
+kill -TERM -- -$pid 2>/dev/null
+wait $pid
 mkdir sub && want "a directory that was made here" "$a/sub" "$(cd sub && timeout 60 ../lab/lab run pwd 2>/dev/null)"
 
 want "lab run yes | head -1" y "$(timeout 20 lab/lab run yes 2>/dev/null | head -n 1)"
@@ -220,23 +225,26 @@ done
 run sh -c 'setsid sleep 12345 & exit 0'
 want "a run leaves no process in the guest" 0 "$(run sh -c 'ps ax | grep -c "[s]leep 12345"')"
 
-# A terminal: its size, ^C, tab, exit status.
-# shellcheck disable=SC2016 # for the shell in the lab
-{
-	sleep 1.5
-	printf 'stty size\n'
-	printf 'sleep 1000\n'
-	sleep 1
-	printf '\003'
-	sleep 0.3
-	printf 'echo status $?\n'
-	printf 'echo lab/choo\t\n'
-	sleep 0.5
-	printf 'exit 7\n'
-	sleep 1
-} | timeout 30 script -qec 'stty rows 33 cols 101; exec lab/lab shell' /dev/null >"$tmp/out" 2>&1
+# A terminal: its size, ^C, tab, exit status. Each line waits for the one before.
+type_at_it() {
+	await '# $'
+	printf 'stty size\n' >&3
+	await '^33 101'
+	printf 'echo begun; sleep 1000\n' >&3
+	await '^begun'
+	printf '\003echo status $?\n' >&3
+	await '^status'
+	printf 'echo lab/choo\t\n' >&3
+	await '^lab/choose'
+	printf 'exit 7\n' >&3
+	await '^exit'
+}
+: >"$tmp/out"
+type_at_it 3>&1 >"$tmp/typist" |
+	TERM=dumb timeout 60 script -qfec 'stty rows 33 cols 101; exec lab/lab shell' /dev/null >"$tmp/out" 2>&1
 want "shell: its exit status" 7 $?
-sed -i "s,\e\[[?0-9]*[a-z],,g; s,\r,,g" "$tmp/out"
+cat "$tmp/typist"
+sed -i 's/\r//g' "$tmp/out"
 check "shell: the window's size" grep -qx '33 101' "$tmp/out"
 check "shell: ^C is for the command" grep -qx 'status 130' "$tmp/out"
 check "shell: tab completes" grep -qx 'lab/choose' "$tmp/out"
