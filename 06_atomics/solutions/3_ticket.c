@@ -20,7 +20,7 @@ static struct ibv_mr *mr;
 
 /* Posts one request of len bytes between buf and the server's memory at this
  * offset, and waits for it. */
-static void execute(struct worker *w, struct ibv_send_wr *wr, size_t offset,
+static void execute(struct worker *w, struct ibv_send_wr wr, size_t offset,
 		    uint32_t len, const char *what)
 {
 	struct ibv_sge sge = {
@@ -30,17 +30,17 @@ static void execute(struct worker *w, struct ibv_send_wr *wr, size_t offset,
 	};
 	struct ibv_send_wr *bad;
 
-	wr->send_flags = IBV_SEND_SIGNALED;
-	wr->sg_list = &sge;
-	wr->num_sge = 1;
-	if (wr->opcode == IBV_WR_RDMA_READ || wr->opcode == IBV_WR_RDMA_WRITE) {
-		wr->wr.rdma.remote_addr = w->server.addr + offset;
-		wr->wr.rdma.rkey = w->server.rkey;
+	wr.send_flags = IBV_SEND_SIGNALED;
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	if (wr.opcode == IBV_WR_RDMA_READ || wr.opcode == IBV_WR_RDMA_WRITE) {
+		wr.wr.rdma.remote_addr = w->server.addr + offset;
+		wr.wr.rdma.rkey = w->server.rkey;
 	} else {
-		wr->wr.atomic.remote_addr = w->server.addr + offset;
-		wr->wr.atomic.rkey = w->server.rkey;
+		wr.wr.atomic.remote_addr = w->server.addr + offset;
+		wr.wr.atomic.rkey = w->server.rkey;
 	}
-	int rc = ibv_post_send(w->ep.qp, wr, &bad);
+	int rc = ibv_post_send(w->ep.qp, &wr, &bad);
 	if (rc)
 		die_err(rc, "ibv_post_send");
 	struct ibv_wc wc = wait_wc(&w->ep);
@@ -52,14 +52,14 @@ static void read_words(struct worker *w, size_t offset, uint32_t len)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_READ };
 
-	execute(w, &wr, offset, len, "RDMA_READ");
+	execute(w, wr, offset, len, "RDMA_READ");
 }
 
 static void write_words(struct worker *w, size_t offset, uint32_t len)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE };
 
-	execute(w, &wr, offset, len, "RDMA_WRITE");
+	execute(w, wr, offset, len, "RDMA_WRITE");
 }
 
 /* DOC: faa. Adds to the word, modulo 2^64, and returns what it was before. The
@@ -71,7 +71,7 @@ static uint64_t fetch_and_add(struct worker *w, size_t offset, uint64_t add)
 		.wr.atomic = { .compare_add = add },
 	};
 
-	execute(w, &wr, offset, 8, "FETCH_AND_ADD");
+	execute(w, wr, offset, 8, "FETCH_AND_ADD");
 	return w->buf[0];
 }
 
@@ -85,7 +85,7 @@ static uint64_t compare_and_swap(struct worker *w, size_t offset,
 		.wr.atomic = { .compare_add = expected, .swap = new },
 	};
 
-	execute(w, &wr, offset, 8, "COMPARE_AND_SWAP");
+	execute(w, wr, offset, 8, "COMPARE_AND_SWAP");
 	return w->buf[0];
 }
 
@@ -114,14 +114,17 @@ static void *act_2(void *arg)
 static void *act_3(void *arg)
 {
 	struct worker *w = arg;
-	uint64_t expected = 0, old;
+	size_t counter = offsetof(struct shared, counter[2]);
+	uint64_t expected = 0;
 
 	for (int i = 0; i < TIMES; i++) {
-		while ((old = compare_and_swap(
-				w, offsetof(struct shared, counter[2]),
-				expected, expected + 1)) != expected) {
-			w->failed++;    /* with status success */
-			expected = old; /* now we know better */
+		for (;;) {
+			uint64_t old = compare_and_swap(w, counter, expected,
+							expected + 1);
+			if (old == expected)
+				break;
+			w->failed++; /* with status success */
+			expected = old;
 		}
 		expected++;
 	}
