@@ -129,6 +129,8 @@ struct qp_info recv_info(struct ep *ep, size_t min_len);
 
 /* Returns once both sides have called it. */
 void barrier(struct ep *ep);
+/* Has the peer called it already, or hung up? */
+bool peer_waits(struct ep *ep);
 
 /* ---- qp.c -------------------------------------------------------------- */
 

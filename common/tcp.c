@@ -291,3 +291,10 @@ void barrier(struct ep *ep)
 	if (byte != 'B')
 		die("barrier: the peer sent byte %d, not 'B'", byte);
 }
+
+bool peer_waits(struct ep *ep)
+{
+	struct pollfd p = { .fd = ep->sock, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exercise 7.3 - predict: when does a version come round again?
+ * side: client
+ *
+ * A reader that is held up between its two versions would be fooled if the version
+ * came round to the same number meanwhile. Let the writer make a million updates
+ * a second; each adds 2, as in act 2. After how many seconds is a 16-bit version
+ * the same again, and after how many years a 64-bit one (to 10 %)?
+ * before: client: FAIL 16 bits: predicted 0 s, it is 0.033 s
+ * after: client: 16 bits are not enough, 64 bits are
+ * after: client: act 1: version unchanged, so accepted: torn records among them
+ * after: client: act 2: even and unchanged: 200 accepted, none torn
+ * after: client: act 3: in one list, fenced: 200 accepted, none torn
+ * after: client: PASS a version helps if it is odd while the writer writes
+ * hint: 16 bits have 2^16 values, and each update takes two of them. A year has
+ * hint: 31.6 million seconds.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "lesson.h"
+
+/* Where the three READs put what they fetch. */
+static struct {
+	uint64_t before, after;
+	uint64_t data[WORDS];
+} own;
+static struct ibv_mr *mr;
+
+static const double seconds_16 = 0; /* TODO 7.3 */
+static const double years_64 = 0;   /* TODO 7.3 */
+static struct qp_info server;
+static int accepted, rejected, torn;
+
+static void post(struct ep *ep, struct ibv_send_wr *list)
+{
+	struct ibv_send_wr *bad;
+	int rc = ibv_post_send(ep->qp, list, &bad);
+
+	if (rc)
+		die_err(rc, "ibv_post_send");
+}
+
+static void expect_completion(struct ep *ep)
+{
+	struct ibv_wc wc = wait_wc(ep);
+
+	if (wc.status != IBV_WC_SUCCESS)
+		die("RDMA_READ: %s", ibv_wc_status_str(wc.status));
+}
+
+/* The three READs, in this order. */
+static void make_reads(struct ibv_send_wr wr[3], struct ibv_sge sge[3])
+{
+	static const struct {
+		void *to;
+		uint32_t len;
+		size_t from;
+	} read[3] = {
+		{ &own.before, 8, offsetof(struct record, version) },
+		{ own.data, sizeof own.data, offsetof(struct record, data) },
+		{ &own.after, 8, offsetof(struct record, version) },
+	};
+
+	for (int i = 0; i < 3; i++) {
+		sge[i] = (struct ibv_sge){
+			.addr = (uintptr_t)read[i].to,
+			.length = read[i].len,
+			.lkey = mr->lkey,
+		};
+		wr[i] = (struct ibv_send_wr){
+			.opcode = IBV_WR_RDMA_READ,
+			.send_flags = IBV_SEND_SIGNALED,
+			.sg_list = &sge[i],
+			.num_sge = 1,
+			.wr.rdma = { .remote_addr = server.addr + read[i].from,
+				     .rkey = server.rkey },
+		};
+	}
+}
+
+/* DOC: one-by-one. Each READ is posted when the one before has completed. A
+ * memory barrier would order nothing here: it is the NICs that do the work. */
+static void read_one_by_one(struct ep *ep)
+{
+	struct ibv_send_wr wr[3];
+	struct ibv_sge sge[3];
+
+	make_reads(wr, sge);
+	for (int i = 0; i < 3; i++) {
+		post(ep, &wr[i]);
+		expect_completion(ep);
+	}
+}
+
+/* DOC: one-list. One post; each fence makes its READ wait for the one before.
+ * Three round trips all the same, but our CPU waits only once. */
+static void read_as_list(struct ep *ep)
+{
+	struct ibv_send_wr wr[3];
+	struct ibv_sge sge[3];
+
+	make_reads(wr, sge);
+	wr[0].send_flags = 0;
+	wr[0].next = &wr[1];
+	wr[1].send_flags = IBV_SEND_FENCE;
+	wr[1].next = &wr[2];
+	wr[2].send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
+	post(ep, wr);
+	expect_completion(ep);
+}
+
+/* By its content, whatever the versions say. */
+static bool is_torn(void)
+{
+	for (int i = 1; i < WORDS; i++)
+		if (own.data[i] != own.data[0])
+			return true;
+	return false;
+}
+
+static bool naive_accepts(void)
+{
+	return own.before == own.after;
+}
+
+/* DOC: accept */
+static bool seqlock_accepts(void)
+{
+	return own.before == own.after && own.before % 2 == 0;
+}
+
+/* Reads until READS records were accepted; counts the torn ones among them. */
+static void read_many(struct ep *ep, void (*read_it)(struct ep *),
+		      bool (*accepts)(void))
+{
+	int in_a_row = 0;
+
+	accepted = rejected = torn = 0;
+	barrier(ep);
+	for (int tries = 0; accepted < READS; tries++) {
+		if (tries == ENOUGH)
+			die("gave up after %d tries", tries);
+		read_it(ep);
+		if (accepts()) {
+			accepted++;
+			torn += is_torn();
+			in_a_row = 0;
+		} else { /* come back later, each time a little later */
+			rejected++;
+			usleep(100u << (in_a_row < 4 ? in_a_row : 4));
+			in_a_row++;
+		}
+	}
+	barrier(ep); /* the writer may stop */
+	note("accepted %d, of these torn %d; rejected %d", accepted, torn,
+	     rejected);
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = parse_args(argc, argv, "client", LESSON);
+	struct ibv_qp_cap cap = {
+		.max_send_wr = 3,
+		.max_recv_wr = 1,
+		.max_send_sge = 1,
+		.max_recv_sge = 1,
+	};
+	struct ep ep = ep_open(&opt, cap);
+
+	tcp_connect(&ep);
+	mr = ibv_reg_mr(ep.pd, &own, sizeof own, IBV_ACCESS_LOCAL_WRITE);
+	if (!mr)
+		die_err(errno, "ibv_reg_mr");
+	send_info(&ep, NULL);
+	server = recv_info(&ep, sizeof(struct record));
+	qp_to_init(&ep, 0);
+	qp_to_rtr(&ep, &server);
+	qp_to_rts(&ep);
+
+	const double updates = 1e6, year = 31.6e6;
+	double s = 65536.0 / 2 / updates,
+	       y = s * 65536.0 * 65536.0 * 65536.0 / year;
+
+	if (seconds_16 < s * 0.9 || seconds_16 > s * 1.1)
+		die("16 bits: predicted %g s, it is %.3f s", seconds_16, s);
+	if (years_64 < y * 0.9 || years_64 > y * 1.1)
+		die("64 bits: predicted %g years, it is %.0f", years_64, y);
+	say("16 bits are not enough, 64 bits are");
+
+	read_many(&ep, read_one_by_one, naive_accepts);
+	if (torn == 0)
+		die("act 1: nothing torn: nothing was shown");
+	say("act 1: version unchanged, so accepted: torn records among them");
+
+	read_many(&ep, read_one_by_one, seqlock_accepts);
+	if (torn != 0)
+		die("act 2: a torn record was accepted");
+	say("act 2: even and unchanged: %d accepted, none torn", accepted);
+
+	read_many(&ep, read_as_list, seqlock_accepts);
+	if (torn != 0)
+		die("act 3: a torn record was accepted");
+	say("act 3: in one list, fenced: %d accepted, none torn", accepted);
+	barrier(&ep);
+	say("PASS a version helps if it is odd while the writer writes");
+
+	int rc = ibv_dereg_mr(mr);
+	if (rc)
+		die_err(rc, "ibv_dereg_mr");
+	ep_close(&ep);
+	return 0;
+}

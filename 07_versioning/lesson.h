@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* 07_versioning/lesson.h - what both sides must agree on. */
+#ifndef LESSON_H
+#define LESSON_H
+
+#include <stdint.h>
+
+#ifndef READS
+#define READS 200 /* that each act wants to see accepted, in acts 2 and 3 */
+#endif
+
+enum {
+	LESSON = 7,
+	WORDS = 750,       /* 6000 bytes: several packets wherever this runs */
+	PAUSE = 2000,      /* us: the writer rests, in and after each update */
+	ENOUGH = 10000000, /* tries, before a reader gives up */
+};
+
+/* The server's record. In update n every word of data is n: a record with two
+ * different words is torn, whatever its version says. */
+struct record {
+	uint64_t version;
+	uint64_t sum; /* of the data, for exercise 7.1 */
+	uint64_t data[WORDS];
+};
+
+/* FNV-1a, word by word. */
+static inline uint64_t sum_of(const uint64_t *data)
+{
+	uint64_t h = 0xcbf29ce484222325;
+
+	for (int i = 0; i < WORDS; i++)
+		h = (h ^ data[i]) * 0x100000001b3;
+	return h;
+}
+
+#endif
