@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* 08_double_buffer/lesson.h - what both sides must agree on. */
+#ifndef LESSON_H
+#define LESSON_H
+
+#include <stdint.h>
+
+#ifndef READS
+#define READS 100 /* buffers that each act wants to see accepted */
+#endif
+
+enum {
+	LESSON = 8,
+	BUFFERS = 4,       /* act 3 uses all, acts 1 and 2 the first two */
+	WORDS = 750,       /* 6000 bytes: several packets wherever this runs */
+	PAUSE = 2000,      /* us: the writer rests, in each buffer's middle */
+	DAWDLE = 1000,     /* us: the reader rests, between index and data */
+	SLOW_READS = 20,   /* of act 4 */
+	ENOUGH = 10000000, /* tries, before a reader gives up */
+};
+
+/* The server's memory. Generation g is in buffer g % (2 or BUFFERS), and every
+ * word of it is g: a buffer with two different words is torn. */
+struct shared {
+	_Alignas(64) uint64_t generation; /* the last one that is complete */
+	_Alignas(64) uint64_t buffer[BUFFERS][WORDS];
+};
+
+#endif

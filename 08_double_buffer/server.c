@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * 08_double_buffer/server.c - write one buffer while others read the other.
+ *
+ * The server's CPU writes the next generation into a buffer that nobody
+ * should be reading, then publishes it with one store. It never waits. So
+ * nothing keeps it from coming back to a buffer that is still being read.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "lesson.h"
+
+static struct shared shared;
+
+/* Half of the buffer, a rest, the other half. */
+static void fill(uint64_t *buffer, uint64_t g)
+{
+	for (int i = 0; i < WORDS; i++) {
+		if (i == WORDS / 2)
+			usleep(PAUSE);
+		buffer[i] = g;
+	}
+}
+
+/* DOC: publish. A release store of an aligned 8-byte word: whoever sees the new
+ * generation finds its buffer complete. volatile would not promise that. */
+static void publish(uint64_t g)
+{
+	atomic_store_explicit((_Atomic uint64_t *)&shared.generation, g,
+			      memory_order_release);
+}
+
+/* Writes generation after generation, until the client has seen enough. */
+static void write_until_called(struct ep *ep, unsigned buffers)
+{
+	double start = now_ms();
+	uint64_t g = 0;
+
+	for (unsigned i = 0; i < BUFFERS; i++)
+		for (int k = 0; k < WORDS; k++)
+			shared.buffer[i][k] = 0;
+	publish(0);
+	barrier(ep);
+	while (!peer_waits(ep)) {
+		g++;
+		fill(shared.buffer[g % buffers], g);
+		publish(g);
+		if (now_ms() - start > ep->opt->wait_s * 8e3)
+			die("the client does not come to an end");
+	}
+	note("%d generations in %u buffers", (int)g, buffers);
+	barrier(ep);
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = parse_args(argc, argv, "server", LESSON);
+	struct ibv_qp_cap cap = {
+		.max_send_wr = 1,
+		.max_recv_wr = 1,
+		.max_send_sge = 1,
+		.max_recv_sge = 1,
+	};
+	struct ep ep = ep_open(&opt, cap);
+
+	tcp_accept(&ep);
+	struct qp_info client = recv_info(&ep, 0);
+	struct ibv_mr *mr = ibv_reg_mr(ep.pd, &shared, sizeof shared,
+				       IBV_ACCESS_REMOTE_READ);
+	if (!mr)
+		die_err(errno, "ibv_reg_mr");
+	qp_to_init(&ep, IBV_ACCESS_REMOTE_READ);
+	send_info(&ep, mr);
+	qp_to_rtr(&ep, &client);
+	qp_to_rts(&ep);
+
+	write_until_called(&ep, 2);
+	say("act 1: two buffers");
+	write_until_called(&ep, 2);
+	say("act 2: two buffers");
+	write_until_called(&ep, BUFFERS);
+	say("act 3: %d buffers", BUFFERS);
+	write_until_called(&ep, 2);
+	say("act 4: two buffers");
+	barrier(&ep);
+	say("PASS I never waited for a reader");
+
+	int rc = ibv_dereg_mr(mr);
+	if (rc)
+		die_err(rc, "ibv_dereg_mr");
+	ep_close(&ep);
+	return 0;
+}
