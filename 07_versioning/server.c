@@ -96,6 +96,7 @@ int main(int argc, char **argv)
 	send_info(&ep, mr);
 	qp_to_rtr(&ep, &client);
 	qp_to_rts(&ep);
+	barrier(&ep);
 	record.sum = sum_of(record.data);
 
 	write_until_called(&ep, naive_update);

@@ -76,6 +76,7 @@ int main(int argc, char **argv)
 	send_info(&ep, mr);
 	qp_to_rtr(&ep, &client);
 	qp_to_rts(&ep);
+	barrier(&ep);
 
 	write_until_called(&ep, 2);
 	say("act 1: two buffers");

@@ -175,6 +175,7 @@ int main(int argc, char **argv)
 	qp_to_init(&ep, 0);
 	qp_to_rtr(&ep, &server);
 	qp_to_rts(&ep);
+	barrier(&ep);
 
 	uint64_t last = 0;
 	int tries = 0;

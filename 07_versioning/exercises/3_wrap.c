@@ -179,6 +179,7 @@ int main(int argc, char **argv)
 	qp_to_init(&ep, 0);
 	qp_to_rtr(&ep, &server);
 	qp_to_rts(&ep);
+	barrier(&ep);
 
 	const double updates = 1e6, year = 31.6e6;
 	double s = 65536.0 / 2 / updates,

@@ -187,6 +187,7 @@ int main(int argc, char **argv)
 	qp_to_init(&ep, 0);
 	qp_to_rtr(&ep, &server);
 	qp_to_rts(&ep);
+	barrier(&ep);
 
 	read_many(&ep, read_one_by_one, naive_accepts);
 	if (torn == 0)

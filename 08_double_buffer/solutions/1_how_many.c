@@ -159,6 +159,7 @@ int main(int argc, char **argv)
 	qp_to_init(&ep, 0);
 	qp_to_rtr(&ep, &server);
 	qp_to_rts(&ep);
+	barrier(&ep);
 
 	for (int i = 0; i < 2; i++) {
 		int k = i ? 16 : 4, passed = 0;

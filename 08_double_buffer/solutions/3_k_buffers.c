@@ -160,6 +160,7 @@ int main(int argc, char **argv)
 	qp_to_init(&ep, 0);
 	qp_to_rtr(&ep, &server);
 	qp_to_rts(&ep);
+	barrier(&ep);
 
 	time_reads(&ep);
 	if (read_many(&ep, 2, -1) == 0)
