@@ -93,6 +93,9 @@ $(call of,break_targets,$(PATCHES))
 $(call of,control_targets,$(wildcard tests/controls/*/*.patch))
 $(call of,exercise_targets,$(wildcard [0-9][0-9]_*/exercises/*.c))
 
+run-% check-% break-% ex-% hint-%:
+	@echo "there is no $@: make help lists what there is" >&2; exit 2
+
 deps: ## install what is needed, by package name
 	@lab/deps
 doctor: ## check what a run needs, and say how to mend it
