@@ -3,7 +3,7 @@
  * 02_write/client.c - put bytes into memory of the other machine.
  *
  * An RDMA WRITE names memory twice: ours by (address, lkey), the server's by
- * (address, rkey). The server's CPU takes no part. Keep server.c open beside
+ * (address, rkey). The server's program takes no part. Keep server.c open beside
  * this file: what is missing there is the lesson.
  */
 #include <endian.h>
@@ -120,8 +120,8 @@ int main(int argc, char **argv)
 	barrier(&ep); /* it has looked */
 
 	/* DOC: data-then-flag. Act 2: data, then the flag, each its own WRITE
-	 * on one QP: the order is guaranteed. Between the bytes of one WRITE
-	 * there is none: its last byte would be no flag. */
+	 * on one QP, take effect in this order. Between the bytes of one WRITE
+	 * there is no order: its last byte would be no flag. */
 	struct ibv_sge flag_sge = sge(&own.flag, sizeof own.flag);
 
 	for (uint64_t round = 1; round <= ROUNDS; round++) {

@@ -3,7 +3,7 @@
  * 03_read/client.c - fetch memory from a server that is asleep.
  *
  * An RDMA READ is a request that travels there and data that travels back:
- * the server's NIC answers, its CPU is told nothing, before or after.
+ * the server's NIC answers, its program is told nothing, before or after.
  */
 #include <errno.h>
 #include <string.h>

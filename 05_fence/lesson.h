@@ -13,7 +13,7 @@ enum {
 	SHORT_DELAY = 2, /* ms, on the server's wire, in act 1 */
 	LONG_DELAY = 40, /* and in act 2 */
 	PAIRS = 7,       /* of requests that act 2 measures */
-	TRIES = 2,       /* for each, at most */
+	TRIES = 4,       /* for each; as many SENDs are received */
 	FLAGS = 500,     /* of act 3 */
 };
 

@@ -137,8 +137,8 @@ bool peer_waits(struct ep *ep);
 /*
  * Opens device, PD, one CQ and one RC QP with queues of at least the sizes in
  * cap; the QP is in state RESET. The lesson owns all of it until ep_close().
- * No usable device ends the program with status 77. The CQ has room for every
- * request of both queues, so it cannot overrun (man ibv_create_cq).
+ * No usable device ends the program with status 77. The CQ has room for all
+ * that cap asks for, so it cannot overrun while no more than that is posted.
  */
 struct ep ep_open(const struct options *opt, struct ibv_qp_cap cap);
 /*

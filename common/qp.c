@@ -107,8 +107,8 @@ static void open_device(struct ep *ep)
 	if (list)
 		ibv_free_device_list(list);
 	if (!ep->ctx) {
-		say("FAIL no RDMA device%s%s with port %u active; "
-		    "\"make doctor\" says what to do",
+		say("FAIL no RDMA device%s%s with port %u active here "
+		    "(\"make run-NN\" brings a lab, \"make doctor\" helps)",
 		    o->dev ? " named " : "", o->dev ? o->dev : "", o->ib_port);
 		exit(77);
 	}

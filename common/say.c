@@ -2,6 +2,7 @@
 /* common/say.c - the command line, one-line output, dying. */
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,9 +50,20 @@ void note(const char *fmt, ...)
 	va_end(ap);
 }
 
+/* One FAIL line: if two threads fail, the second one waits for the exit. */
+static void only_once(void)
+{
+	static atomic_flag dying = ATOMIC_FLAG_INIT;
+
+	while (atomic_flag_test_and_set(&dying))
+		pause();
+}
+
 void die(const char *fmt, ...)
 {
 	va_list ap;
+
+	only_once();
 
 	va_start(ap, fmt);
 	line(STDOUT_FILENO, "FAIL ", 0, fmt, ap);
@@ -62,6 +74,8 @@ void die(const char *fmt, ...)
 void die_err(int err, const char *fmt, ...)
 {
 	va_list ap;
+
+	only_once();
 
 	va_start(ap, fmt);
 	line(STDOUT_FILENO, "FAIL ", err, fmt, ap);

@@ -5,11 +5,6 @@
  *
  * The first messages arrive, then the client gives up. What was used up, and
  * who should have posted it again?
- * before: client: FAIL SEND: RNR retry counter exceeded
- * before: server: FAIL waiting for a completion: the peer hung up
- * hint: A receive takes one message. Count how many are posted when act 3
- * hint: begins, and how many messages it has. The slot is free again as soon
- * hint: as expect() has looked at it, and not before.
  */
 #include <arpa/inet.h>
 #include <errno.h>

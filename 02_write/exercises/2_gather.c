@@ -5,9 +5,6 @@
  *
  * The client's completion is a success, and the server is not content. Which
  * piece went where? Repair the first request.
- * before: server: FAIL byte 0 is 0x3e, not 0x1f
- * hint: The server has one run of bytes. In which order do they come from a
- * hint: gather list?
  */
 #include <endian.h>
 #include <errno.h>
@@ -124,8 +121,8 @@ int main(int argc, char **argv)
 	barrier(&ep); /* it has looked */
 
 	/* DOC: data-then-flag. Act 2: data, then the flag, each its own WRITE
-	 * on one QP: the order is guaranteed. Between the bytes of one WRITE
-	 * there is none: its last byte would be no flag. */
+	 * on one QP, take effect in this order. Between the bytes of one WRITE
+	 * there is no order: its last byte would be no flag. */
 	struct ibv_sge flag_sge = sge(&own.flag, sizeof own.flag);
 
 	for (uint64_t round = 1; round <= ROUNDS; round++) {

@@ -18,6 +18,7 @@ static struct ibv_mr *mr;
 
 enum { PLACES = 16, PIECES = 100, PIECE = BODY / PIECES };
 static int queued; /* posted, and not known to be done */
+static int polled; /* completions */
 
 static void post(struct ep *ep, struct ibv_send_wr *list)
 {
@@ -49,6 +50,7 @@ static void expect_completion(struct ep *ep, uint64_t wr_id)
 		die("completion of WRITE %d, not %d", (int)wc.wr_id,
 		    (int)wr_id);
 	queued = 0; /* it was the last one posted: all are done */
+	polled++;
 }
 
 /* A piece of our memory, as our NIC sees it. */
@@ -138,14 +140,16 @@ int main(int argc, char **argv)
 	wr[0].next = &wr[1];
 	post(&ep, wr);
 	expect_completion(&ep, 3);
+	if (polled > 7)
+		die("%d completions, 7 would do", polled);
 	say("%d RDMA_WRITEs, never more than %d in the queue", PIECES + 3,
 	    PLACES);
 	barrier(&ep); /* now, and not before, wake the server */
 	barrier(&ep); /* it has looked */
 
 	/* DOC: data-then-flag. Act 2: data, then the flag, each its own WRITE
-	 * on one QP: the order is guaranteed. Between the bytes of one WRITE
-	 * there is none: its last byte would be no flag. */
+	 * on one QP, take effect in this order. Between the bytes of one WRITE
+	 * there is no order: its last byte would be no flag. */
 	struct ibv_sge flag_sge = sge(&own.flag, sizeof own.flag);
 
 	for (uint64_t round = 1; round <= ROUNDS; round++) {

@@ -4,10 +4,6 @@
  * side: server
  *
  * The region is open to REMOTE_READ, and still the client is refused.
- * before: client: FAIL RDMA_READ: remote invalid request error or remote access error
- * before: server: FAIL barrier: the peer hung up
- * hint: A region says what may be done to it. What says what may be done through
- * hint: the connection?
  */
 #include <errno.h>
 

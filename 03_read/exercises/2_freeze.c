@@ -6,12 +6,6 @@
  * Before the READ this client stops the server's process with SIGSTOP: it gets
  * no CPU at all. (Both run on one machine here; lab/pair tells us its number.)
  * Will the READ complete?
- * before: client: FAIL predicted no answer, but the READ completed
- * after: client: the server is stopped
- * after: client: one RDMA_READ of 6000 bytes, all as they are over there
- * after: client: PASS 8 more, posted at once, each record in its place
- * hint: Who answers a READ: the server's program, or its NIC? (With soft-RoCE the
- * hint: NIC is the server's kernel; SIGSTOP stops a process, not the kernel.)
  */
 #include <errno.h>
 #include <signal.h>

@@ -8,6 +8,8 @@
 
 static char buf[DATA];
 
+static int under_way, most;
+
 static void post(struct ep *ep, struct ibv_send_wr *list)
 {
 	struct ibv_send_wr *bad;
@@ -15,6 +17,8 @@ static void post(struct ep *ep, struct ibv_send_wr *list)
 
 	if (rc)
 		die_err(rc, "ibv_post_send");
+	if (++under_way > most)
+		most = under_way;
 }
 
 static void expect_completion(struct ep *ep, int wr_id)
@@ -25,6 +29,7 @@ static void expect_completion(struct ep *ep, int wr_id)
 		die("RDMA_READ: %s", ibv_wc_status_str(wc.status));
 	if (wc.wr_id != (uint64_t)wr_id)
 		die("completion of READ %d, not %d", (int)wc.wr_id, wr_id);
+	under_way--;
 }
 
 /* Do these len bytes of ours equal those at offset `at` of the server's? */
@@ -94,7 +99,7 @@ int main(int argc, char **argv)
 	struct ibv_send_wr wr[RECORDS];
 
 	for (int i = 0; i < RECORDS; i++) {
-		int place = i % DEPTH;
+		int place = i % DEPTH; /* there is no more room */
 
 		sge[i] = (struct ibv_sge){
 			.addr = (uintptr_t)(buf + place * RECORD),
@@ -113,6 +118,7 @@ int main(int argc, char **argv)
 		};
 	}
 	memset(buf, '?', sizeof buf);
+	most = 0;
 	for (int i = 0; i < DEPTH; i++)
 		post(&ep, &wr[i]);
 	for (int i = 0; i < RECORDS; i++) {
@@ -121,8 +127,10 @@ int main(int argc, char **argv)
 		if (i + DEPTH < RECORDS)
 			post(&ep, &wr[i + DEPTH]);
 	}
+	if (most != DEPTH)
+		die("%d READs under way at most, not %d", most, DEPTH);
 	barrier(&ep); /* now, and not before, wake the server */
-	say("PASS %d more, posted at once, each record in its place", RECORDS);
+	say("PASS %d more, through %d slots", RECORDS, DEPTH);
 
 	int rc = ibv_dereg_mr(mr);
 	if (rc)

@@ -7,10 +7,6 @@
  * a plain WRITE. Predict opcode and byte_len of the receive's completion, for
  * each kind. Chunk 0 has 4200 bytes and is written with immediate; chunk 10,
  * with 4330 bytes, is told of by hand.
- * before: server: FAIL chunk 0: predicted opcode 0 with 1 bytes, it is opcode 129 with 4200 bytes
- * hint: The opcodes of completions are in man ibv_poll_cq (enum ibv_wc_opcode);
- * hint: all those of the receiving side begin with IBV_WC_RECV. byte_len is the
- * hint: length of the message that took the receive. Which message was that?
  */
 #include <arpa/inet.h>
 #include <errno.h>

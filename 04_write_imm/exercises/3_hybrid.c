@@ -10,12 +10,6 @@
  * client says "done" and has done nothing. Add the WRITE. How many requests,
  * receives and round trips does a piece take here, and how many with
  * WRITE_WITH_IMM?
- * before: server: FAIL piece 0: done, but byte 0 is 0x3f
- * after: client: PASS 3 offers taken, written and done
- * after: server: PASS 3 pieces offered, written and done
- * hint: The WRITE goes to be64toh(offer->addr) with be32toh(offer->rkey), from
- * hint: own.data + i * PIECE. Must it complete before "done" is posted, or is it
- * hint: enough that it is posted first, on the same QP?
  */
 #include <errno.h>
 

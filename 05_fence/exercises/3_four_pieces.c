@@ -6,19 +6,6 @@
  * Copy the server's source to its copy in four pieces: four READs, four WRITEs.
  * As it stands each WRITE is fenced and stands behind its READ. The result is
  * right, and takes five round trips. Two would do, with one fence.
- * before: client: FAIL four pieces take 5 round trips, 2 would do
- * after: client: act 2: WRITE, WRITE|F  one round trip
- * after: client: act 2: WRITE, READ|F   one round trip
- * after: client: act 2: READ, WRITE     one round trip
- * after: client: act 2: READ, WRITE|F   two: it waited
- * after: client: act 2: READ, READ|F    two: it waited
- * after: client: act 2: READ, SEND|F    two: it waited
- * after: client: act 2: ATOMIC, WRITE|F two: it waited
- * after: client: four pieces copied in 2 round trips
- * after: client: PASS every request completed, and the clock agrees
- *
- * hint: A fence waits for all earlier READs, whichever they are. So in which order
- * hint: do the eight requests go into the list, and which of them has to wait?
  */
 #include <endian.h>
 #include <errno.h>
@@ -95,7 +82,13 @@ static void copy_over_there(struct ep *ep, unsigned fence)
 	}
 }
 
-/* How long two requests take, posted as one list, until the last completes. */
+/* The server's answers are LONG_DELAY late: two round trips, one after the
+ * other, cannot take less than twice that, and one takes hardly more. */
+static const double limit = 1.5 * LONG_DELAY;
+
+/* How long two requests take, posted as one list, until the last completes: the
+ * best of TRIES, for a busy machine may add to it. (The server has receives for
+ * exactly TRIES SENDs.) */
 static double time_pair(struct ep *ep, enum ibv_wr_opcode first,
 			enum ibv_wr_opcode second, unsigned fence)
 {
@@ -119,6 +112,8 @@ static double time_pair(struct ep *ep, enum ibv_wr_opcode first,
 	wr[0].next = &wr[1];
 	wr[1].send_flags = IBV_SEND_SIGNALED | fence;
 	for (int i = 0; i < TRIES; i++) {
+		if (best < limit && second != IBV_WR_SEND)
+			break;
 		double start = now_ms();
 
 		post(ep, wr);
@@ -159,7 +154,7 @@ static void measure(struct ep *ep)
 	for (int i = 0; i < PAIRS; i++) {
 		double took = time_pair(ep, pair[i].first, pair[i].second,
 					pair[i].fence);
-		int trips = took < 1.5 * trip ? 1 : 2;
+		int trips = took < limit ? 1 : 2;
 
 		note("act 2: %s %5.1f ms", pair[i].name, took);
 		if (trip < LONG_DELAY / 2.0)
@@ -219,23 +214,32 @@ static void four_pieces(struct ep *ep, double trip)
 {
 	struct ibv_send_wr read[N], write[N];
 	struct ibv_sge piece[N], back = sge(own.data, LEN);
+	int trips = 99, fences = 0;
 
-	for (int i = 0; i < N; i++) {
-		size_t at = (size_t)i * PIECE;
+	for (int try = 0; try < TRIES && trips > 2; try++) {
+		for (int i = 0; i < N; i++) {
+			size_t at = (size_t)i * PIECE;
 
-		piece[i] = sge(own.buf + at, PIECE);
-		read[i] = request(IBV_WR_RDMA_READ, &piece[i],
-				  offsetof(struct shared, source) + at);
-		write[i] = request(IBV_WR_RDMA_WRITE, &piece[i],
-				   offsetof(struct shared, copy) + at);
+			piece[i] = sge(own.buf + at, PIECE);
+			read[i] = request(IBV_WR_RDMA_READ, &piece[i],
+					  offsetof(struct shared, source) + at);
+			write[i] = request(IBV_WR_RDMA_WRITE, &piece[i],
+					   offsetof(struct shared, copy) + at);
+		}
+		write[N - 1].send_flags = IBV_SEND_SIGNALED;
+		memset(own.buf, '~', LEN);
+
+		struct ibv_send_wr *list = in_order(read, write);
+		fences = 0;
+		for (struct ibv_send_wr *wr = list; wr; wr = wr->next)
+			fences += (wr->send_flags & IBV_SEND_FENCE) != 0;
+		double start = now_ms();
+		post(ep, list);
+		expect_completion(ep, "four pieces");
+		int t = (int)((now_ms() - start) / trip + 0.5);
+		if (t < trips)
+			trips = t;
 	}
-	write[N - 1].send_flags = IBV_SEND_SIGNALED;
-	memset(own.buf, '~', LEN);
-
-	double start = now_ms();
-	post(ep, in_order(read, write));
-	expect_completion(ep, "four pieces");
-	int trips = (int)((now_ms() - start) / trip + 0.5);
 
 	/* What is in the server's copy now? */
 	struct ibv_send_wr check =
@@ -247,6 +251,8 @@ static void four_pieces(struct ep *ep, double trip)
 		die("four pieces: the copy is not like the source");
 	if (trips > 2)
 		die("four pieces take %d round trips, 2 would do", trips);
+	if (fences > 1)
+		die("four pieces with %d fences, one would do", fences);
 	say("four pieces copied in %d round trips", trips);
 }
 

@@ -7,9 +7,6 @@
  * and waits until its number is served; whoever leaves serves the next number.
  * The tickets are counted in lock, the number that is served in word. As it
  * stands, nobody waits.
- * before: client: FAIL act 4: somebody else is being served
- * hint: The ticket is the old value of the FETCH_AND_ADD on lock. READ word until it
- * hint: equals the ticket; then the lock is yours. To leave: FETCH_AND_ADD 1 to word.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -24,10 +21,11 @@ struct worker {
 	struct qp_info server;
 	uint64_t id; /* 1, 2: not 0, which means "free" in the lock */
 	uint64_t failed;
-	_Alignas(64) uint64_t buf[2]; /* what the NIC reads and writes */
+	uint64_t *buf; /* what the NIC reads and writes */
 };
 static struct worker worker[CLIENTS + 1]; /* the last: ATOMIC_WRITE */
-static struct ibv_mr *mr;
+static _Alignas(64) uint64_t buf[CLIENTS + 1][8];
+static struct ibv_mr *mr; /* of buf */
 
 /* Posts one request of len bytes between buf and the server's memory at this
  * offset, and waits for it. */
@@ -162,7 +160,7 @@ static void *act_4(void *arg)
 		w->buf[0]++;
 		w->buf[1]++;
 		write_words(w, record, 16);
-		/* Behind the WRITE on the same QP, so after it. */
+		/* The WRITE has completed: now the other one may come. */
 		fetch_and_add(w, serving, 1);
 		if (ticket == CLIENTS * LOCKS - 1) { /* the last: tidy up */
 			compare_and_swap(w, lock, ticket + 1, 0);
@@ -257,13 +255,14 @@ int main(int argc, char **argv)
 	bool extended = make_extended(&worker[CLIENTS].ep);
 
 	/* LOCAL_WRITE: the old values are written here. */
-	mr = ibv_reg_mr(ep->pd, worker, sizeof worker, IBV_ACCESS_LOCAL_WRITE);
+	mr = ibv_reg_mr(ep->pd, buf, sizeof buf, IBV_ACCESS_LOCAL_WRITE);
 	if (!mr)
 		die_err(errno, "ibv_reg_mr");
 	for (int i = 0; i <= CLIENTS; i++) {
 		struct worker *w = &worker[i];
 
 		w->id = (uint64_t)i + 1;
+		w->buf = buf[i];
 		send_info(&w->ep, NULL);
 		w->server = recv_info(&w->ep, sizeof(struct shared));
 		qp_to_init(&w->ep, 0);

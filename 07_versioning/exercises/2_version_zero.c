@@ -6,14 +6,6 @@
  * Before act 1 the record is at rest, all zero, and its version is 0. This client
  * would like to read it once, and never accepts it. It mixes up two questions: is
  * it whole, and is it new?
- * before: client: FAIL no record after 1000 tries, and nobody is writing
- * after: client: a record at rest: accepted
- * after: client: act 1: version unchanged, so accepted: torn records among them
- * after: client: act 2: even and unchanged: 200 accepted, none torn
- * after: client: act 3: in one list, fenced: 200 accepted, none torn
- * after: client: PASS a version helps if it is odd while the writer writes
- * hint: What would the condition be if it asked only whether the record is whole?
- * hint: 0 is even.
  */
 #include <errno.h>
 #include <unistd.h>

@@ -6,16 +6,6 @@
  * Four buffers, and the writer has published generation g when we READ the index.
  * How many more may it publish while we read buffer g % 4, so that ours is still
  * untouched? And with 16 buffers?
- * before: client: FAIL 4 buffers: predicted 4, that would be torn
- * after: client: as many as that, and not one more
- * after: client: act 1: taken as complete: torn buffers among them
- * after: client: act 2: accepted if no flip meanwhile: 100, none torn
- * after: client: act 3: 4 buffers, up to 2 flips meanwhile: 100, none torn
- * after: client: act 4: a reader slower than the writer starves
- * after: client: PASS two buffers are not enough without a second look
- *
- * hint: When generation g + a is published, the writer is at work on g + a + 1. In
- * hint: which buffer is that, and when is it ours?
  */
 #include <errno.h>
 #include <unistd.h>

@@ -4,8 +4,6 @@
  * side: client
  *
  * This reader looks again, and accepts torn buffers all the same.
- * before: client: FAIL act 2: a torn buffer was accepted
- * hint: When is the second look taken: before or after the buffer has arrived?
  */
 #include <errno.h>
 #include <unistd.h>

@@ -21,6 +21,7 @@ int main(int argc, char **argv)
 		.max_recv_wr = PIECES,
 		.max_send_sge = 1,
 		.max_recv_sge = 1,
+		.max_inline_data = sizeof(struct offer),
 	};
 	struct ep ep = ep_open(&opt, cap);
 
