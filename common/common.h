@@ -24,7 +24,7 @@
 struct options {
 	const char *role; /* "server" or "client" */
 	unsigned lesson;  /* both sides must run the same one */
-	const char *host; /* client: where the server is */
+	const char *host; /* client: where the server is; NULL: here */
 	const char *tcp_port;
 	const char *dev; /* NULL: the first device with an active port */
 	uint8_t ib_port; /* counted from 1 */

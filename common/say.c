@@ -132,7 +132,6 @@ struct options parse_args(int argc, char **argv, const char *r, unsigned lesson)
 	struct options o = {
 		.role = r,
 		.lesson = lesson,
-		.host = "localhost",
 		.tcp_port = "18515",
 		.ib_port = 1,
 		.gid_index = -1,

@@ -223,6 +223,7 @@ static int try_connect(struct ep *ep, const struct addrinfo *a, double end)
 void tcp_connect(struct ep *ep)
 {
 	const struct options *o = ep->opt;
+	const char *host = o->host ? o->host : "this machine";
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	struct addrinfo *list;
 	double start = now_ms();
@@ -230,7 +231,7 @@ void tcp_connect(struct ep *ep)
 
 	int rc = getaddrinfo(o->host, o->tcp_port, &hints, &list);
 	if (rc)
-		die("host %s: %s", o->host, gai_strerror(rc));
+		die("host %s: %s", host, gai_strerror(rc));
 	do {
 		for (struct addrinfo *a = list; a; a = a->ai_next) {
 			err = try_connect(ep, a, start + o->wait_s * 1e3);
@@ -241,7 +242,7 @@ void tcp_connect(struct ep *ep)
 		}
 		poll(NULL, 0, 20); /* the server may not be listening yet */
 	} while (now_ms() - start < 5e3);
-	die_err(err, "no server at %s port %s (start it first?)", o->host,
+	die_err(err, "no server at %s port %s (start it first?)", host,
 		o->tcp_port);
 }
 
