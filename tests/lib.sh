@@ -58,25 +58,20 @@ last_line() {
 	return 1
 }
 
-# as_promised DIR README [ROLE...]: do the roles' outputs equal the README's
-# transcript, and did they exit 0? Shows the difference.
+# as_promised DIR README: do both roles' outputs equal the README's transcript,
+# and did they exit 0? Shows the difference.
 as_promised() {
-	local dir=$1 readme=$2 role bad=0
-	shift 2
-	for role in "${@:-server client}"; do
-		[ "$role" = "server client" ] && {
-			as_promised "$dir" "$readme" server client
-			return
-		}
-		transcript "$readme" "$role" >"$dir/$role.want"
-		if [ ! -s "$dir/$role.want" ]; then
-			echo "$readme promises nothing of the $role"
+	local role bad=0
+	for role in server client; do
+		transcript "$2" $role >"$1/$role.want"
+		if [ ! -s "$1/$role.want" ]; then
+			echo "$2 promises nothing of the $role"
 			bad=1
 		fi
-		diff -u --label "$readme" --label "$role" \
-			"$dir/$role.want" "$dir/$role.out" || bad=1
-		if [ "$(cat "$dir/$role.rc")" != 0 ]; then
-			echo "$role exited with $(cat "$dir/$role.rc")"
+		diff -u --label "$2" --label "$role" \
+			"$1/$role.want" "$1/$role.out" || bad=1
+		if [ "$(cat "$1/$role.rc")" != 0 ]; then
+			echo "$role exited with $(cat "$1/$role.rc")"
 			bad=1
 		fi
 	done
