@@ -21,7 +21,8 @@ ASAN := -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-point
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all everything help deps doctor lab-up lab-down lab-shell test lint fmt clean
+.PHONY: all everything help deps doctor lab-up lab-down lab-shell progress handout \
+	test lint fmt clean
 
 all: $(PAIRS) ## build every lesson
 
@@ -58,6 +59,7 @@ help: ## this list
 	@echo '  break-NN[.K]  break rule K (or every rule) of lesson NN'
 	@echo '  ex-NN.K       is exercise K of lesson NN solved?'
 	@echo '  hint-NN.K     a hint for it'
+	@echo '  reset-NN.K    the exercise as it was, after asking'
 
 # What the targets with a lesson's number do, and for which numbers.
 num = $(firstword $(subst _, ,$(notdir $1)))
@@ -81,11 +83,13 @@ $B/$(1:tests/%.patch=%)/built: $1 $(wildcard common/*.[ch]) $(wildcard $(notdir 
 	@tests/build-break $1
 endef
 define exercise_targets
-.PHONY: ex-$2.$(num) hint-$2.$(num)
+.PHONY: ex-$2.$(num) hint-$2.$(num) reset-$2.$(num)
 ex-$2.$(num): $B/$3/server $B/$3/client
 	@tests/exercise $1
 hint-$2.$(num):
 	@tests/exercise --hint $1
+reset-$2.$(num):
+	@tests/exercise --reset $1
 endef
 of = $(foreach f,$2,$(eval $(call $1,$f,$(call num,$(firstword $(subst /, ,$f))),$(firstword $(subst /, ,$f)))))
 $(call of,lesson_targets,$(LESSONS))
@@ -93,7 +97,7 @@ $(call of,break_targets,$(PATCHES))
 $(call of,control_targets,$(wildcard tests/controls/*/*.patch))
 $(call of,exercise_targets,$(wildcard [0-9][0-9]_*/exercises/*.c))
 
-run-% check-% break-% ex-% hint-%:
+run-% check-% break-% ex-% hint-% reset-%:
 	@echo "there is no $@: make help lists what there is" >&2; exit 2
 
 deps: ## install what is needed, by package name
@@ -106,6 +110,11 @@ lab-down: ## end it
 	@lab/lab down
 lab-shell: ## a shell inside the lab: ibv_devinfo, rdma, tcpdump, tc
 	@lab/lab shell
+
+progress: $(PAIRS) ## which exercises pass now, and which is the next
+	@tests/progress
+handout: ## an archive of all this for students, without the solutions
+	@tests/handout
 
 test: ## all tests
 	@tests/run
