@@ -33,13 +33,16 @@ $B/%.o: %.c
 $B/%: $B/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
-# The same with sanitizers.
-$B/asan/%.o: %.c
-	@mkdir -p $(@D)
-	$Q$(CC) $(CFLAGS) $(ASAN) -Icommon -I$(firstword $(subst /, ,$<)) -c $< -o $@
-
-$B/asan/%: $B/asan/%.o $(COMMON:$B/%=$B/asan/%)
-	$Q$(CC) $(CFLAGS) $(ASAN) $(LDFLAGS) $^ $(LDLIBS) -o $@
+# The same with sanitizers: build/asan/..., build/tsan/...
+define sanitized
+$B/$1/%.o: %.c
+	@mkdir -p $$(@D)
+	$Q$$(CC) $$(CFLAGS) $2 -Icommon -I$$(firstword $$(subst /, ,$$<)) -c $$< -o $$@
+$B/$1/%: $B/$1/%.o $(COMMON:$B/%=$B/$1/%)
+	$Q$$(CC) $$(CFLAGS) $2 $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@
+endef
+$(eval $(call sanitized,asan,$(ASAN)))
+$(eval $(call sanitized,tsan,-fsanitize=thread))
 
 $B/unit: $B/tests/unit.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@

@@ -92,6 +92,14 @@ static void open_device(struct ep *ep)
 	for (int i = 0; list && i < n && !ep->ctx; i++) {
 		if (o->dev && strcmp(ibv_get_device_name(list[i]), o->dev) != 0)
 			continue;
+		if (list[i]->transport_type == IBV_TRANSPORT_IWARP) {
+			if (!o->dev)
+				continue;
+			/* Its QPs can only be connected by librdmacm. */
+			die("%s is an iWARP device: the lessons need RoCE or "
+			    "InfiniBand",
+			    o->dev);
+		}
 		ep->ctx = ibv_open_device(list[i]);
 		if (!ep->ctx)
 			die_err(errno, "ibv_open_device %s",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* common/say.c - the command line, one-line output, dying. */
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -21,9 +22,13 @@ static void line(int fd, const char *mark, int err, const char *fmt, va_list ap)
 	n += vsnprintf(buf + n, sizeof buf - (size_t)n, fmt, ap);
 	if (err && n < (int)sizeof buf) {
 		const char *name = strerrorname_np(err);
+		bool pinned = err == ENOMEM && strcmp(fmt, "ibv_reg_mr") == 0;
 
-		n += snprintf(buf + n, sizeof buf - (size_t)n, ": %s (%s)",
-			      strerror(err), name ? name : "?");
+		n += snprintf(
+			buf + n, sizeof buf - (size_t)n, ": %s (%s)%s",
+			strerror(err), name ? name : "?",
+			pinned ? "; \"ulimit -l\" limits what may be pinned"
+			       : "");
 	}
 	if (n > (int)sizeof buf - 1)
 		n = sizeof buf - 1;
@@ -118,12 +123,12 @@ static int number(const char *s, int min, int max, bool is_client, char opt)
 }
 
 /* The last resort, should a call into the driver itself not return. */
+static char last_words[80];
+
 static void too_long(int sig)
 {
-	static const char text[] = "FAIL the whole program took too long\n";
-
 	(void)sig;
-	(void)!write(STDOUT_FILENO, text, sizeof text - 1);
+	(void)!write(STDOUT_FILENO, last_words, strlen(last_words));
 	_exit(1);
 }
 
@@ -174,6 +179,8 @@ struct options parse_args(int argc, char **argv, const char *r, unsigned lesson)
 		usage(stderr, client);
 		exit(2);
 	}
+	snprintf(last_words, sizeof last_words,
+		 "%s: FAIL the whole program took too long\n", role);
 	signal(SIGALRM, too_long);
 	alarm(10 * (unsigned)o.wait_s);
 	return o;
