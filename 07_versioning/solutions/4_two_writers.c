@@ -72,7 +72,7 @@ static struct writer {
 	useconds_t rest;
 	pthread_t thread;
 	_Atomic uint64_t updates;
-} writer[WRITERS] = { { .rest = PAUSE / 2 }, { .rest = 4 * PAUSE } };
+} writer[WRITERS] = { { .rest = PAUSE * 3 / 2 }, { .rest = 4 * PAUSE } };
 static atomic_bool stop;
 
 /* No two updates write the same number. */
@@ -93,7 +93,7 @@ static void *write_on(void *arg)
  * and each of them has made some updates. */
 static void both_write_until_called(struct ep *ep)
 {
-	double deadline = now_ms() + ep->opt->wait_s * 2e3;
+	double deadline = now_ms() + ep->opt->wait_s * 8e3;
 	struct timespec end;
 	uint64_t updates = 0;
 
