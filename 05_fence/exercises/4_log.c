@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exercise 5.4 - extend (hard): append to a log
+ * side: client
+ *
+ * A log in the server's memory, to which others append, too. Who appends an
+ * entry reserves a place by FETCH_AND_ADD 1 on a counter, writes the entry
+ * there, and then writes the word that says that it is valid. As it stands each
+ * of the three has completed before the next one is posted: three round trips.
+ * Two would do, with the same three requests, and not one. Which of them must
+ * wait for a completion, and why would a fence not do instead? For which does
+ * the order on the QP do?
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common.h"
+#include "lesson.h"
+
+/* An entry of the log. Nobody looks at its text before valid is 1. */
+struct entry {
+	char text[56];
+	uint64_t valid;
+};
+
+enum { PLACES = LEN / sizeof(struct entry) };
+
+static struct {
+	char buf[LEN], data[LEN];
+	uint64_t flag, old, theirs;
+	struct entry entry, log[PLACES];
+} own;
+static struct ibv_mr *mr;
+static struct qp_info server;
+static uint64_t posted, complete; /* numbers of requests */
+
+static struct ibv_sge sge(const void *p, size_t len)
+{
+	return (struct ibv_sge){
+		.addr = (uintptr_t)p,
+		.length = (uint32_t)len,
+		.lkey = mr->lkey,
+	};
+}
+
+static void post(struct ep *ep, struct ibv_send_wr *list)
+{
+	struct ibv_send_wr *bad;
+
+	for (struct ibv_send_wr *wr = list; wr; wr = wr->next)
+		wr->wr_id = ++posted;
+	int rc = ibv_post_send(ep->qp, list, &bad);
+
+	if (rc)
+		die_err(rc, "ibv_post_send");
+}
+
+static void expect_completion(struct ep *ep, const char *what)
+{
+	struct ibv_wc wc = wait_wc(ep);
+
+	if (wc.status != IBV_WC_SUCCESS)
+		die("%s: %s", what, ibv_wc_status_str(wc.status));
+	complete = wc.wr_id; /* and all before it */
+}
+
+/* A request between local bytes and the server's at this offset. */
+static struct ibv_send_wr request(enum ibv_wr_opcode opcode,
+				  struct ibv_sge *local, size_t offset)
+{
+	return (struct ibv_send_wr){
+		.opcode = opcode,
+		.sg_list = local,
+		.num_sge = 1,
+		.wr.rdma = { .remote_addr = server.addr + offset,
+			     .rkey = server.rkey },
+	};
+}
+
+/* DOC: read-then-write. Fetch the server's source, write it to its copy, in
+ * one list. Without the fence the NIC may take the WRITE's bytes from buf while
+ * the READ's answer is still on its way. */
+static void copy_over_there(struct ep *ep, unsigned fence)
+{
+	struct ibv_sge buf = sge(own.buf, LEN);
+	struct ibv_send_wr write =
+		request(IBV_WR_RDMA_WRITE, &buf, offsetof(struct shared, copy));
+	struct ibv_send_wr read = request(IBV_WR_RDMA_READ, &buf,
+					  offsetof(struct shared, source));
+
+	write.send_flags = IBV_SEND_SIGNALED | fence;
+	read.next = &write;
+	for (int i = 0; i < ROUNDS; i++) {
+		barrier(ep);
+		memset(own.buf, '~', LEN);
+		post(ep, &read);
+		expect_completion(ep, "act 1");
+		barrier(ep);
+	}
+}
+
+/* The server's answers are LONG_DELAY late: two round trips, one after the
+ * other, cannot take less than twice that, and one takes hardly more. */
+static const double limit = 1.5 * LONG_DELAY;
+
+/* How long two requests take, posted as one list, until the last completes: the
+ * best of TRIES, for a busy machine may add to it. (The server has receives for
+ * exactly TRIES SENDs.) */
+static double time_pair(struct ep *ep, enum ibv_wr_opcode first,
+			enum ibv_wr_opcode second, unsigned fence)
+{
+	enum ibv_wr_opcode opcode[2] = { first, second };
+	struct ibv_sge word[2] = { sge(&own.old, 8), sge(&own.flag, 8) };
+	struct ibv_send_wr wr[2];
+	double best = 1e9;
+
+	for (int i = 0; i < 2; i++) {
+		wr[i] = request(opcode[i], &word[i],
+				offsetof(struct shared, counter));
+		if (opcode[i] == IBV_WR_SEND)
+			wr[i].num_sge = 0;
+		if (opcode[i] == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+			wr[i].wr.atomic.remote_addr =
+				server.addr + offsetof(struct shared, counter);
+			wr[i].wr.atomic.compare_add = 1;
+			wr[i].wr.atomic.rkey = server.rkey;
+		}
+	}
+	wr[0].next = &wr[1];
+	wr[1].send_flags = IBV_SEND_SIGNALED | fence;
+	for (int i = 0; i < TRIES; i++) {
+		if (best < limit && second != IBV_WR_SEND)
+			break;
+		double start = now_ms();
+
+		post(ep, wr);
+		expect_completion(ep, "act 2");
+		double took = now_ms() - start;
+		if (took < best)
+			best = took;
+	}
+	return best;
+}
+
+/* DOC: act-2. With a round trip of 40 ms, does the second wait for the first? */
+static void measure(struct ep *ep)
+{
+	const enum ibv_wr_opcode W = IBV_WR_RDMA_WRITE, R = IBV_WR_RDMA_READ,
+				 A = IBV_WR_ATOMIC_FETCH_AND_ADD,
+				 S = IBV_WR_SEND;
+	const unsigned F = IBV_SEND_FENCE;
+	const struct {
+		const char *name;
+		enum ibv_wr_opcode first, second;
+		unsigned fence;
+		int trips;
+	} pair[PAIRS] = {
+		{ "WRITE, WRITE|F ", W, W, F, 1 },
+		{ "WRITE, READ|F  ", W, R, F, 1 },
+		{ "READ, WRITE    ", R, W, 0, 1 },
+		{ "READ, WRITE|F  ", R, W, F, 2 },
+		{ "READ, READ|F   ", R, R, F, 2 },
+		{ "READ, SEND|F   ", R, S, F, 2 },
+		{ "ATOMIC, WRITE|F", A, W, F, 2 },
+	};
+	double trip = time_pair(ep, W, W, 0);
+
+	note("act 2: WRITE, WRITE takes %.1f ms: one round trip", trip);
+	if (trip < LONG_DELAY / 2.0)
+		say("act 2: not measured here, the wire cannot be slowed down");
+	for (int i = 0; i < PAIRS; i++) {
+		double took = time_pair(ep, pair[i].first, pair[i].second,
+					pair[i].fence);
+		int trips = took < limit ? 1 : 2;
+
+		note("act 2: %s %5.1f ms", pair[i].name, took);
+		if (trip < LONG_DELAY / 2.0)
+			continue;
+		if (trips != pair[i].trips)
+			die("act 2: %s takes %d round trips, not %d",
+			    pair[i].name, trips, pair[i].trips);
+		say("act 2: %s %s", pair[i].name,
+		    trips == 1 ? "one round trip" : "two: it waited");
+	}
+}
+
+/* Act 4: the data over ep, the flag over the other QP, fenced, or posted after
+ * the data's completion. What holds the data back is that it comes with an
+ * immediate, for which the server has no receive yet. */
+static void flag_elsewhere(struct ep *ep, struct ep *other, bool wait_first,
+			   int first_round)
+{
+	struct ibv_sge data = sge(own.data, LEN), flag = sge(&own.flag, 8);
+	struct ibv_send_wr write = request(IBV_WR_RDMA_WRITE_WITH_IMM, &data,
+					   offsetof(struct shared, data));
+	struct ibv_send_wr tell = request(IBV_WR_RDMA_WRITE, &flag,
+					  offsetof(struct shared, flag));
+
+	write.send_flags = IBV_SEND_SIGNALED;
+	tell.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
+	for (int round = first_round; round < first_round + ROUNDS; round++) {
+		pattern(own.data, round);
+		own.flag = htobe64((uint64_t)round);
+		barrier(ep);
+		post(ep, &write);
+		if (wait_first)
+			expect_completion(ep, "act 4, data");
+		post(other, &tell);
+		expect_completion(other, "act 4, flag");
+		if (!wait_first)
+			expect_completion(ep, "act 4, data");
+		barrier(ep);
+	}
+}
+
+/* The log is where act 3 will have its data; it begins empty. Place n is at this
+ * offset. */
+static size_t place(uint64_t n)
+{
+	if (n >= PLACES)
+		die("log: there is no place %d", (int)n);
+	return offsetof(struct shared, data) + n * sizeof(struct entry);
+}
+
+static struct ibv_send_wr reserve_place(struct ibv_sge *old)
+{
+	return (struct ibv_send_wr){
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.send_flags = IBV_SEND_SIGNALED,
+		.sg_list = old,
+		.num_sge = 1,
+		.wr.atomic = { .remote_addr = server.addr +
+					      offsetof(struct shared, counter),
+			       .compare_add = 1,
+			       .rkey = server.rkey },
+	};
+}
+
+static void execute(struct ep *ep, struct ibv_send_wr *list)
+{
+	post(ep, list);
+	expect_completion(ep, "log");
+}
+
+/* Appends own.entry, in which valid is 0; own.flag is 1. */
+static void append(struct ep *ep)
+{
+	struct ibv_sge old = sge(&own.old, 8), flag = sge(&own.flag, 8);
+	struct ibv_sge entry = sge(&own.entry, sizeof own.entry);
+	struct ibv_send_wr reserve = reserve_place(&old);
+
+	/* TODO 5.4 */
+	execute(ep, &reserve);
+	struct ibv_send_wr write =
+		request(IBV_WR_RDMA_WRITE, &entry, place(own.old));
+	write.send_flags = IBV_SEND_SIGNALED;
+	execute(ep, &write);
+	struct ibv_send_wr valid =
+		request(IBV_WR_RDMA_WRITE, &flag,
+			place(own.old) + offsetof(struct entry, valid));
+	valid.send_flags = IBV_SEND_SIGNALED;
+	execute(ep, &valid);
+}
+
+/* So does somebody else. (With one WRITE: nobody reads it meanwhile.) */
+static void others_append(struct ep *ep)
+{
+	struct ibv_sge old = sge(&own.theirs, 8);
+	struct ibv_sge entry = sge(&own.entry, sizeof own.entry);
+	struct ibv_send_wr reserve = reserve_place(&old);
+
+	execute(ep, &reserve);
+	struct ibv_send_wr write =
+		request(IBV_WR_RDMA_WRITE, &entry, place(own.theirs));
+	own.entry.valid = own.flag;
+	write.send_flags = IBV_SEND_SIGNALED;
+	execute(ep, &write);
+}
+
+static void new_entry(struct entry *e, int n)
+{
+	memset(e, 0, sizeof *e);
+	snprintf(e->text, sizeof e->text, "entry %d: %d", n, n * n * 7919);
+}
+
+static void keep_log(struct ep *ep)
+{
+	static const bool ours[PLACES] = { 0, 1, 0, 0, 1, 1, 0, 1 };
+	struct ibv_sge log = sge(own.log, LEN), zero = sge(&own.old, 8);
+	struct ibv_send_wr clear = request(IBV_WR_RDMA_WRITE, &log, place(0));
+	struct ibv_send_wr read = request(IBV_WR_RDMA_READ, &log, place(0));
+	struct ibv_send_wr counter = request(IBV_WR_RDMA_WRITE, &zero,
+					     offsetof(struct shared, counter));
+	int trips = 99;
+
+	memset(own.log, 0, sizeof own.log);
+	own.old = 0;
+	own.flag = htobe64(1);
+	clear.next = &counter;
+	counter.send_flags = IBV_SEND_SIGNALED;
+	execute(ep, &clear);
+
+	for (int n = 0; n < PLACES; n++) {
+		new_entry(&own.entry, n);
+		if (!ours[n]) {
+			others_append(ep);
+			continue;
+		}
+		uint64_t before = posted;
+		double start = now_ms();
+		append(ep);
+		int t = (int)((now_ms() - start) / LONG_DELAY + 0.5);
+		if (t < trips)
+			trips = t;
+		if (posted != before + 3)
+			die("log: %d requests for an entry",
+			    (int)(posted - before));
+		if (complete != posted)
+			die("log: append() returns before its entry is "
+			    "complete");
+	}
+
+	/* What is in the log now, and in the counter? */
+	read.send_flags = IBV_SEND_SIGNALED;
+	execute(ep, &read);
+	counter.opcode = IBV_WR_RDMA_READ;
+	execute(ep, &counter);
+	if (own.old != PLACES)
+		die("log: %d entries appended, the counter says %d", PLACES,
+		    (int)own.old);
+	for (int n = 0; n < PLACES; n++) {
+		new_entry(&own.entry, n);
+		if (memcmp(own.log[n].text, own.entry.text,
+			   sizeof own.entry.text) != 0)
+			die("log: place %d does not have its entry", n);
+		if (own.log[n].valid != own.flag)
+			die("log: entry %d is not valid", n);
+	}
+	if (trips > 2)
+		die("log: an entry takes %d round trips, 2 would do", trips);
+	say("log: %d entries, each in its place, in %d round trips", PLACES,
+	    trips);
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = parse_args(argc, argv, "client", LESSON);
+	struct ibv_qp_cap cap = {
+		.max_send_wr = 4,
+		.max_recv_wr = 1,
+		.max_send_sge = 1,
+		.max_recv_sge = 1,
+	};
+	struct ep ep = ep_open(&opt, cap);
+	struct ep other = ep_second(&ep, cap); /* act 4 */
+
+	tcp_connect(&ep);
+	other.sock = ep.sock;
+	mr = ibv_reg_mr(ep.pd, &own, sizeof own, IBV_ACCESS_LOCAL_WRITE);
+	if (!mr)
+		die_err(errno, "ibv_reg_mr");
+
+	send_info(&ep, NULL);
+	send_info(&other, NULL);
+	server = recv_info(&ep, sizeof(struct shared));
+	struct qp_info server_other = recv_info(&other, sizeof(struct shared));
+	qp_to_init(&ep, 0);
+	qp_to_init(&other, 0);
+	qp_to_rtr(&ep, &server);
+	qp_to_rtr(&other, &server_other);
+	ep.rnr_retry = 7; /* for ever: in act 4 our own deadline is enough */
+	qp_to_rts(&ep);
+	qp_to_rts(&other);
+	barrier(&ep);
+
+	copy_over_there(&ep, 0);
+	copy_over_there(&ep, IBV_SEND_FENCE);
+
+	barrier(&ep);
+	measure(&ep);
+	keep_log(&ep);
+	barrier(&ep);
+
+	/* Act 3: data, flag, one QP, no fence. */
+	struct ibv_sge data = sge(own.data, LEN), flag = sge(&own.flag, 8);
+	struct ibv_send_wr tell = request(IBV_WR_RDMA_WRITE, &flag,
+					  offsetof(struct shared, flag));
+	struct ibv_send_wr write = request(IBV_WR_RDMA_WRITE, &data,
+					   offsetof(struct shared, data));
+
+	tell.send_flags = IBV_SEND_SIGNALED;
+	write.next = &tell;
+	for (int round = 1; round <= FLAGS; round++) {
+		pattern(own.data, round);
+		own.flag = htobe64((uint64_t)round);
+		post(&ep, &write);
+		expect_completion(&ep, "act 3");
+		barrier(&ep);
+	}
+
+	flag_elsewhere(&ep, &other, false, FLAGS + 1);
+	flag_elsewhere(&ep, &other, true, FLAGS + 1 + ROUNDS);
+	barrier(&ep);
+	say("PASS every request completed, and the clock agrees");
+
+	int rc = ibv_dereg_mr(mr);
+	if (rc)
+		die_err(rc, "ibv_dereg_mr");
+	ep_close(&other);
+	ep_close(&ep);
+	return 0;
+}
