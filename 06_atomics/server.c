@@ -60,7 +60,8 @@ int main(int argc, char **argv)
 					(int)access | IBV_ACCESS_LOCAL_WRITE);
 		if (!mr)
 			die_err(errno, "ibv_reg_mr");
-		qp_to_init(&conn[i], access);
+		qp_to_init(&conn[i],
+			   i < CLIENTS ? access : IBV_ACCESS_REMOTE_WRITE);
 		send_info(&conn[i], mr);
 		qp_to_rtr(&conn[i], &client);
 		qp_to_rts(&conn[i]);

@@ -59,7 +59,6 @@ struct ep {
 	int sock;     /* TCP, to the peer */
 	bool hung_up; /* the peer has closed it */
 	bool second;  /* made by ep_second(): the first owns the rest */
-	bool fenced;  /* the lesson posts fences behind READs: see wait_wc() */
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel; /* for those who sleep, not poll */
@@ -167,8 +166,7 @@ void keep_waiting(struct ep *ep, double since, const char *what);
 /*
  * Waits for one completion and returns it; the caller looks at wc.status. If
  * it is not IBV_WC_SUCCESS, only wr_id, status, qp_num and vendor_err mean
- * anything (man ibv_poll_cq). With ep->fenced it wakes a fenced request that rxe
- * has forgotten, by a READ of nothing.
+ * anything (man ibv_poll_cq).
  */
 struct ibv_wc wait_wc(struct ep *ep);
 

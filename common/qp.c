@@ -159,7 +159,7 @@ struct ep ep_open(const struct options *opt, struct ibv_qp_cap cap)
 	struct ep ep = {
 		.opt = opt,
 		.sock = -1,
-		.timeout = 14,
+		.timeout = 16,
 		.retry_cnt = 6,
 		.rnr_retry = 6,
 		.min_rnr_timer = 24,
@@ -247,8 +247,11 @@ void qp_to_rts(struct ep *ep)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
 		.sq_psn = ep->psn,
-		/* Wait 4.096 us * 2^timeout for an ACK: 14 = 67 ms. 0 = for
-		 * ever. */
+		/* Wait 4.096 us * 2^timeout for an ACK: 16 = 268 ms. 0 = for
+		 * ever. Too short is no good either: on a busy machine an
+		 * answer may be late and not lost, and rxe of Linux 6.1 can
+		 * lose count of its READs when it repeats one. Then the next
+		 * fence waits for ever. */
 		.timeout = ep->timeout,
 		/* Then send again, at most this often. By the specification 7
 		 * is seven times; rxe takes it for "for ever". */
@@ -283,34 +286,14 @@ void keep_waiting(struct ep *ep, double since, const char *what)
 	ep->hung_up = poll(&p, 1, waited < 2 ? 0 : 1) > 0;
 }
 
-/*
- * rxe, as of Linux 6.1, may forget a fenced request: it looks whether a READ is
- * under way, and then notes that it waits for it (rxe_req.c, wait_fence). If the
- * answer comes in between, nobody wakes it, and nothing is under way that a timer
- * would watch. Any later request does: here a READ of nothing, for which no key
- * is checked. Should it be refused, nothing is lost.
- */
-static void wake_fenced(struct ep *ep)
-{
-	struct ibv_send_wr nothing = { .opcode = IBV_WR_RDMA_READ }, *bad;
-
-	if (ibv_post_send(ep->qp, &nothing, &bad) == 0)
-		note("a fenced request did not start for 200 ms: woke it");
-}
-
 struct ibv_wc wait_wc(struct ep *ep)
 {
-	double since = now_ms(), woken = since;
+	double since = now_ms();
 	struct ibv_wc wc;
 	int n;
 
-	while ((n = ibv_poll_cq(ep->cq, 1, &wc)) == 0) {
+	while ((n = ibv_poll_cq(ep->cq, 1, &wc)) == 0)
 		keep_waiting(ep, since, "a completion");
-		if (ep->fenced && now_ms() - woken > 200) {
-			wake_fenced(ep);
-			woken = now_ms();
-		}
-	}
 	if (n < 0)
 		die("ibv_poll_cq returned %d", n);
 	return wc;

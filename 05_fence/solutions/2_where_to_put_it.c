@@ -199,7 +199,6 @@ int main(int argc, char **argv)
 		.max_recv_sge = 1,
 	};
 	struct ep ep = ep_open(&opt, cap);
-	ep.fenced = true; /* a precaution against rxe: see wait_wc() */
 	struct ep other = ep_second(&ep, cap); /* act 4 */
 
 	tcp_connect(&ep);

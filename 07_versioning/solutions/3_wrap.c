@@ -147,14 +147,13 @@ int main(int argc, char **argv)
 {
 	struct options opt = parse_args(argc, argv, "client", LESSON);
 	struct ibv_qp_cap cap = {
-		.max_send_wr = 4,
+		.max_send_wr = 3,
 		.max_recv_wr = 1,
 		.max_send_sge = 1,
 		.max_recv_sge = 1,
 	};
 	struct ep ep = ep_open(&opt, cap);
 
-	ep.fenced = true; /* act 3; a precaution against rxe: see wait_wc() */
 	tcp_connect(&ep);
 	mr = ibv_reg_mr(ep.pd, &own, sizeof own, IBV_ACCESS_LOCAL_WRITE);
 	if (!mr)
