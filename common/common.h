@@ -117,7 +117,8 @@ void info_pack(uint8_t msg[INFO_LEN], const struct qp_info *info,
 bool info_unpack(const uint8_t msg[INFO_LEN], struct qp_info *info,
 		 unsigned lesson, char why[80]);
 
-/* Server: wait for one client, on IPv4 and IPv6. */
+/* Server: wait for one client, on IPv4 and IPv6. One that hangs up without a
+ * word was a port scanner: the server goes on waiting. */
 void tcp_accept(struct ep *ep);
 /* Client: connect, trying again for up to 5 s, so start order is free. */
 void tcp_connect(struct ep *ep);

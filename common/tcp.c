@@ -149,6 +149,20 @@ static void set_nonblocking(int fd)
 		die_err(errno, "fcntl");
 }
 
+/* Waits for the first byte; hangs up too if the other side did before that. */
+static bool has_word(struct ep *ep)
+{
+	char byte;
+
+	wait_for(ep, ep->sock, POLLIN, now_ms() + ep->opt->wait_s * 1e3,
+		 "waiting for QP info");
+	if (recv(ep->sock, &byte, 1, MSG_PEEK) > 0)
+		return true;
+	note("somebody connected and hung up without a word: still waiting");
+	close(ep->sock);
+	return false;
+}
+
 void tcp_accept(struct ep *ep)
 {
 	struct addrinfo hints = { .ai_flags = AI_PASSIVE,
@@ -176,7 +190,7 @@ void tcp_accept(struct ep *ep)
 				setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off,
 					   sizeof off);
 			if (bind(fd, a->ai_addr, a->ai_addrlen) == -1 ||
-			    listen(fd, 1) == -1) {
+			    listen(fd, 8) == -1) {
 				err = errno;
 				close(fd);
 				fd = -1;
@@ -189,13 +203,16 @@ void tcp_accept(struct ep *ep)
 			ep->opt->tcp_port);
 	note("waiting for a client on TCP port %s", ep->opt->tcp_port);
 
-	wait_for(ep, fd, POLLIN, now_ms() + ep->opt->wait_s * 1e3,
-		 "waiting for a client");
-	ep->sock = accept(fd, NULL, NULL);
-	if (ep->sock == -1)
-		die_err(errno, "accept");
+	/* Whoever hangs up without a word is a port scanner, not our client. */
+	double end = now_ms() + ep->opt->wait_s * 1e3;
+	do {
+		wait_for(ep, fd, POLLIN, end, "waiting for a client");
+		ep->sock = accept(fd, NULL, NULL);
+		if (ep->sock == -1)
+			die_err(errno, "accept");
+		set_nonblocking(ep->sock);
+	} while (!has_word(ep));
 	close(fd); /* one client: a second one is refused, not left waiting */
-	set_nonblocking(ep->sock);
 }
 
 static int try_connect(struct ep *ep, const struct addrinfo *a, double end)

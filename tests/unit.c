@@ -324,6 +324,64 @@ static void tcp_pair(void **state)
 	}
 }
 
+/* A port scanner does not cost the server its client: five of them, one that
+ * ends with a reset, then a client. */
+static void scanners(void **state)
+{
+	struct linger reset = { .l_onoff = 1 };
+
+	(void)state;
+	find_port();
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		in_child(do_accept, "", 0, SILENCE);
+		_exit(status);
+	}
+	for (int k = 0; k < 6; k++) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+		for (int n = 0; n < 100; n++) {
+			if (connect(fd, (void *)&addr, sizeof addr) == 0)
+				break;
+			usleep(10000);
+		}
+		if (k == 3)
+			setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset,
+				   sizeof reset);
+		if (k == 5)
+			assert_int_equal(write(fd, "B", 1), 1);
+		if (k < 5)
+			close(fd);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+
+	/* They do not make it wait longer, either: 1 s in all, as ever. */
+	find_port();
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		double start = now_ms();
+
+		in_child(do_accept, "", 0, SILENCE);
+		_exit(now_ms() - start > 1500 || status != 1 ||
+		      !strstr(said, "waiting for a client: nothing within"));
+	}
+	int rc, gone = 0;
+	while ((rc = waitpid(pid, &status, WNOHANG)) == 0 && gone < 1000) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+		if (connect(fd, (void *)&addr, sizeof addr) == 0)
+			gone++;
+		close(fd);
+		usleep(100000);
+	}
+	assert_int_equal(rc, pid);
+	assert_int_equal(status, 0);
+	assert_true(gone > 1);
+}
+
 static void tcp_refusals(void **state)
 {
 	char want[200];
@@ -460,7 +518,8 @@ int main(void)
 		cmocka_unit_test(wire_random),  cmocka_unit_test(exchange),
 		cmocka_unit_test(barriers),     cmocka_unit_test(tcp_pair),
 		cmocka_unit_test(tcp_refusals), cmocka_unit_test(gid_choice),
-		cmocka_unit_test(arguments),    cmocka_unit_test(last_words),
+		cmocka_unit_test(scanners),     cmocka_unit_test(arguments),
+		cmocka_unit_test(last_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
