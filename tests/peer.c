@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 	if (argc < 4)
 		return 2;
 	bool client = strcmp(argv[1], "client") == 0;
-	unsigned lesson = (unsigned)atoi(argv[2]);
+	unsigned lesson = (unsigned)strtoul(argv[2], NULL, 10);
 	char *what = argv[3];
 	struct options opt = parse_args(argc - 3, argv + 3, argv[1], lesson);
 	struct ep ep = { .opt = &opt, .sock = -1 }; /* no device: a QP number
@@ -164,11 +164,8 @@ int main(int argc, char **argv)
 					   "Accept: */*\r\n\r\n";
 		put(&ep, text, sizeof text - 1);
 	} else if (strcmp(what, "extra") == 0) { /* bytes behind the info */
-		uint8_t more[sizeof msg + 5];
-
-		memcpy(more, msg, all);
-		memcpy(more + all, "EXTRA", 5);
-		put(&ep, more, all + 5);
+		put(&ep, msg, all);
+		put(&ep, "EXTRA", 5);
 	} else if (strcmp(what, "stop") == 0) { /* before the barrier */
 		put(&ep, msg, all);
 		receive(&ep, all);
