@@ -251,7 +251,7 @@ void tcp_connect(struct ep *ep)
 		die("host %s: %s", host, gai_strerror(rc));
 	do {
 		for (struct addrinfo *a = list; a; a = a->ai_next) {
-			err = try_connect(ep, a, start + o->wait_s * 1e3);
+			err = try_connect(ep, a, now_ms() + o->wait_s * 1e3);
 			if (!err) {
 				freeaddrinfo(list);
 				return;
