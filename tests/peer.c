@@ -139,7 +139,7 @@ int main(int argc, char **argv)
 	} else if (strcmp(what, "silent") == 0) {
 		/* nothing */
 	} else if (strcmp(what, "late") == 0) { /* then as "stop" */
-		poll(NULL, 0, 1000);
+		poll(NULL, 0, 3000);
 		put(&ep, msg, all);
 	} else if (strcmp(what, "short") == 0) {
 		put(&ep, msg, 20);
