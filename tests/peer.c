@@ -138,9 +138,11 @@ int main(int argc, char **argv)
 		ep.sock = -1;
 	} else if (strcmp(what, "silent") == 0) {
 		/* nothing */
-	} else if (strcmp(what, "late") == 0) { /* then as "stop" */
-		poll(NULL, 0, 3000);
+	} else if (strcmp(what, "late") == 0) { /* then as "hang-up" */
+		poll(NULL, 0, 5000);
 		put(&ep, msg, all);
+		receive(&ep, all);
+		shutdown(ep.sock, SHUT_WR);
 	} else if (strcmp(what, "short") == 0) {
 		put(&ep, msg, 20);
 		shutdown(ep.sock, SHUT_WR);
