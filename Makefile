@@ -22,7 +22,7 @@ ASAN := -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-point
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all everything help deps doctor lab-up lab-down lab-shell progress handout \
-	test lint fmt clean
+	test test-faults soak lint fmt clean
 
 all: $(PAIRS) ## build every lesson
 
@@ -49,8 +49,19 @@ $B/unit: $B/tests/unit.o $(COMMON)
 $B/asan/unit: $B/asan/tests/unit.o $(COMMON:$B/%=$B/asan/%)
 	$Q$(CC) $(CFLAGS) $(ASAN) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
 
+# Any bytes as QP info (libFuzzer is clang's), and peers that break the rules.
+$B/fuzz: tests/fuzz.c common/tcp.c common/common.h
+	$Qclang -std=gnu11 -D_GNU_SOURCE -g -O1 -Icommon -fno-sanitize-recover=all \
+		-fsanitize=fuzzer,address,undefined tests/fuzz.c common/tcp.c -o $@
+$B/peer: $B/tests/peer.o $(COMMON)
+	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+# What has threads.
+THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create */*.c),$(dir $f))),$B/tsan/$lserver $B/tsan/$lclient)
+
 # All that the tests run.
-everything: all $(PAIRS:$B/%=$B/asan/%) $(WORK) $(BREAKS) $(CONTROLS) $B/unit $B/asan/unit
+everything: all $(PAIRS:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) \
+	$B/unit $B/asan/unit $B/fuzz $B/peer
 
 -include $(shell find $B -name '*.d' 2>/dev/null)
 
@@ -119,8 +130,12 @@ progress: $(PAIRS) ## which exercises pass now, and which is the next
 handout: ## an archive of all this for students, without the solutions
 	@tests/handout
 
-test: ## all tests
+test: ## all tests, a quarter of an hour
 	@tests/run
+test-faults: ## only what goes wrong around the programs: peers, wires, machines
+	@tests/run faults
+soak: ## all of it at length, on other kernels and compilers too: hours
+	@tests/run soak
 lint: ## formatting, clang-tidy, cppcheck, shellcheck, clang -Werror
 	@tests/lint
 fmt: ## format the C files
