@@ -19,6 +19,13 @@ BREAKS := $(patsubst %.patch,$B/%/built,$(PATCHES))
 CONTROLS := $(patsubst tests/%.patch,$B/%/built,$(wildcard tests/controls/*/*.patch))
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
 
+# HOSTS=2: the server in one virtual machine, the client in another.
+ifeq ($(HOSTS),2)
+export LAB := hosts
+else ifneq ($(filter-out 1,$(HOSTS)),)
+$(error HOSTS=$(HOSTS): 1 or 2)
+endif
+
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all everything help deps doctor lab-up lab-down lab-shell progress handout \
@@ -68,7 +75,8 @@ everything: all $(PAIRS:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS)
 help: ## this list
 	@sed -n 's/^\([a-z][a-zA-Z.-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 16
 	@echo '  run-NN        run lesson NN: $(foreach l,$(LESSONS),$(firstword $(subst _, ,$l)))'
-	@echo '                SERVER_ARGS= and CLIENT_ARGS= are passed on'
+	@echo '                SERVER_ARGS= and CLIENT_ARGS= are passed on;'
+	@echo '                HOSTS=2: server and client in two virtual machines'
 	@echo '  check-NN      run it and compare with its README'
 	@echo '  break-NN[.K]  break rule K (or every rule) of lesson NN'
 	@echo '  ex-NN.K       is exercise K of lesson NN solved?'
