@@ -55,8 +55,7 @@ static void seqlock_update(uint64_t n)
 	atomic_store_explicit(version(), 2 * n, memory_order_release);
 }
 
-/* Updates the record until the client has seen enough of it; ever less often,
- * so that on a slow network, too, three READs fit in between at last. */
+/* Updates the record until the client has seen enough of it. */
 static void write_until_called(struct ep *ep, void (*update)(uint64_t))
 {
 	static uint64_t n;
@@ -65,6 +64,7 @@ static void write_until_called(struct ep *ep, void (*update)(uint64_t))
 	barrier(ep);
 	while (!peer_waits(ep)) {
 		update(++n);
+		/* Ever longer: on a slow network, too, three READs fit in. */
 		usleep(PAUSE + 3 * (unsigned)(now_ms() - start));
 		if (now_ms() - start > ep->opt->wait_s * 8e3)
 			die("the client does not come to an end");

@@ -16,7 +16,7 @@ if [ "$(uname -m)" != x86_64 ]; then
 	exit
 fi
 # A copy uses our kernel; what is not given and not fetched is the running one.
-unset LAB_IN LAB_STATE DEV SERVER_ARGS CLIENT_ARGS
+unset LAB_IN LAB_STATE LAB_HOST LAB_HOSTS DEV SERVER_ARGS CLIENT_ARGS
 export LAB=vm
 lab/lab doctor | grep '^MISSING' # tells why, if what follows fails
 if lab/lab doctor | grep -q 'kernel: .* downloaded'; then
@@ -152,6 +152,34 @@ want "two" 0 $?
 wait $other
 want "three" 0 $?
 gone "nothing is left of them"
+
+# ---- two hosts ----
+
+out=$(LAB=hosts run sh -c 'LAB_HOST=1 lab/lab run cat /proc/sys/kernel/random/boot_id
+	LAB_HOST=2 lab/lab run cat /proc/sys/kernel/random/boot_id; exit 7')
+want "hosts: exit status 7 comes back" 7 $?
+want "hosts: two machines" 2 "$(sort -u <<<"$out" | grep -c .)"
+want "hosts: one line of our own" 1 "$(grep -c . "$tmp/err")"
+gone "hosts: nothing is left"
+for signal in INT TERM KILL; do
+	LAB=hosts behind sh -c 'LAB_HOST=2 lab/lab run sh -c "echo begun; sleep 1000"'
+	await begun
+	if [ $signal = KILL ]; then
+		kill -s KILL $pid
+	else
+		kill -s $signal -- -$pid
+	fi
+	{ wait $pid; } 2>/dev/null
+	gone "hosts: nothing is left after SIG$signal"
+done
+mkdir "$tmp/bin"
+printf '#!/bin/sh\necho "no such thing" >&2; exit 1\n' >"$tmp/bin/qemu-system-x86_64"
+chmod +x "$tmp/bin/qemu-system-x86_64"
+LAB=hosts PATH=$tmp/bin:$PATH run true
+want "hosts: a boot that fails: exit 125" 125 $?
+want "hosts: and one line" "1 1" \
+	"$(grep -c . "$tmp/err") $(grep -c 'the guest did not come up: see .*/console-1.log' "$tmp/err")"
+gone "hosts: nothing is left of it"
 
 # ---- a lab that stays up ----
 
