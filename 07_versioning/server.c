@@ -65,7 +65,8 @@ static void write_until_called(struct ep *ep, void (*update)(uint64_t))
 	while (!peer_waits(ep)) {
 		update(++n);
 		/* Ever longer: on a slow network, too, three READs fit in. */
-		usleep(PAUSE + 3 * (unsigned)(now_ms() - start));
+		double ms = now_ms() - start;
+		usleep(PAUSE + (unsigned)(ms * ms / 1e3));
 		if (now_ms() - start > ep->opt->wait_s * 8e3)
 			die("the client does not come to an end");
 	}

@@ -49,7 +49,8 @@ static void write_until_called(struct ep *ep, unsigned buffers)
 		g++;
 		fill(shared.buffer[g % buffers], g);
 		publish(g);
-		usleep(3 * (unsigned)(now_ms() - start));
+		double ms = now_ms() - start;
+		usleep((unsigned)(ms * ms / 1e3));
 		if (now_ms() - start > ep->opt->wait_s * 8e3)
 			die("the client does not come to an end");
 	}
