@@ -249,9 +249,8 @@ void qp_to_rts(struct ep *ep)
 		.sq_psn = ep->psn,
 		/* Wait 4.096 us * 2^timeout for an ACK: 16 = 268 ms. 0 = for
 		 * ever. Too short is no good either: on a busy machine an
-		 * answer may be late and not lost, and rxe of Linux 6.1 can
-		 * lose count of its READs when it repeats one. Then the next
-		 * fence waits for ever. */
+		 * answer may be late and not lost; and rxe does not repeat a
+		 * READ that has a fence (docs/rxe.md). */
 		.timeout = ep->timeout,
 		/* Then send again, at most this often. By the specification 7
 		 * is seven times; rxe takes it for "for ever". */
