@@ -70,7 +70,11 @@ THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create */*.c),
 everything: all $(PAIRS:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) \
 	$B/unit $B/asan/unit $B/fuzz $B/peer
 
--include $(shell find $B -name '*.d' 2>/dev/null)
+# (These only call a script, and reading 500 files takes half a second.)
+ifneq ($(filter-out ex-% hint-% reset-% progress lab-% help,$(or $(MAKECMDGOALS),all)),)
+DEPS ?= $B
+-include $(shell find $(DEPS) -name '*.d' 2>/dev/null)
+endif
 
 help: ## this list
 	@sed -n 's/^\([a-z][a-zA-Z.-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -106,7 +110,7 @@ $B/$(1:tests/%.patch=%)/built: $1 $(wildcard common/*.[ch]) $(wildcard $(notdir 
 endef
 define exercise_targets
 .PHONY: ex-$2.$(num) hint-$2.$(num) reset-$2.$(num)
-ex-$2.$(num): $B/$3/server $B/$3/client
+ex-$2.$(num):
 	@tests/exercise $1
 hint-$2.$(num):
 	@tests/exercise --hint $1
@@ -133,7 +137,7 @@ lab-down: ## end it
 lab-shell: ## a shell inside the lab: ibv_devinfo, rdma, tcpdump, tc
 	@lab/lab shell
 
-progress: $(PAIRS) ## which exercises pass now, and which is the next
+progress: ## which exercises pass now, and which is the next
 	@tests/progress
 handout: ## an archive of all this for students, without the solutions
 	@tests/handout
