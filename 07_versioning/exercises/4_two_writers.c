@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 7.4 - repair: two writers
+ * Exercise 7.4 - repair (hard): two writers
  * side: server
  *
  * In acts 2 and 3 two threads of this server update the record. The version is

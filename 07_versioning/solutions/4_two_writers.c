@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Solution of exercise 7.4 - repair: two writers */
+/* Solution of exercise 7.4 - repair (hard): two writers */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

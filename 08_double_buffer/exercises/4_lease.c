@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 8.4 - extend: a lease
+ * Exercise 8.4 - extend (hard): a lease
  * side: client
  * peer: exercises/peers/4_lease.c
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Solution of exercise 8.4 - extend: a lease */
+/* Solution of exercise 8.4 - extend (hard): a lease */
 #include <errno.h>
 #include <unistd.h>
 
