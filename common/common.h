@@ -120,7 +120,7 @@ bool info_unpack(const uint8_t msg[INFO_LEN], struct qp_info *info,
 /* Server: wait for one client, on IPv4 and IPv6. One that hangs up without a
  * word was a port scanner: the server goes on waiting. */
 void tcp_accept(struct ep *ep);
-/* Client: connect, trying again for up to 5 s, so start order is free. */
+/* Client: connect, trying again for wait_s, so start order is free. */
 void tcp_connect(struct ep *ep);
 
 /* Send our QP info; mr is the region offered to the peer, or NULL. */

@@ -258,7 +258,7 @@ void tcp_connect(struct ep *ep)
 			}
 		}
 		poll(NULL, 0, 20); /* the server may not be listening yet */
-	} while (now_ms() - start < 5e3);
+	} while (now_ms() - start < o->wait_s * 1e3);
 	die_err(err, "no server at %s port %s (start it first?)", host,
 		o->tcp_port);
 }
