@@ -4,7 +4,8 @@
  * side: client
  *
  * The client's completion is a success, and the server is not content. Which
- * piece went where? Repair the first request.
+ * piece went where? Repair the first request,
+ * and whatever else uses its list.
  */
 #include <endian.h>
 #include <errno.h>

@@ -15,6 +15,8 @@
  *
  * The key handed out here is the region's own. Hand out that of a window of
  * type 2, a new one each time, and let the region itself be closed to everybody.
+ * A bind names the window by the key that it has now, mw->rkey, and gives it
+ * the new one; to keep mw->rkey up to date after that is up to you.
  * Man ibv_alloc_mw, ibv_inc_rkey, ibv_post_send (IBV_WR_BIND_MW), ibv_bind_mw
  * (its structures, and its NOTES: when may a key be told?).
  */
@@ -55,10 +57,10 @@ int main(int argc, char **argv)
 	struct qp_info client = recv_info(&ep, 0);
 
 	memset(memory, '.', sizeof memory);
+	unsigned rights =
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE; /* TODO 2.4 */
 	struct ibv_mr *mr =
-		ibv_reg_mr(ep.pd, memory, sizeof memory,
-			   IBV_ACCESS_LOCAL_WRITE |
-				   IBV_ACCESS_REMOTE_WRITE); /* TODO 2.4 */
+		ibv_reg_mr(ep.pd, memory, sizeof memory, (int)rights);
 	if (!mr)
 		die_err(errno, "ibv_reg_mr");
 
@@ -114,6 +116,8 @@ int main(int argc, char **argv)
 	barrier(&ep); /* now the client tries the last one again */
 	barrier(&ep); /* it has tried */
 	compare(KEYS);
+	if (rights & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ))
+		die("the region itself is open");
 	say("PASS %d keys, and after that not a byte has changed", KEYS);
 
 	int rc = ibv_dereg_mr(mr);

@@ -38,9 +38,9 @@ int main(int argc, char **argv)
 	struct qp_info client = recv_info(&ep, 0);
 
 	memset(memory, '.', sizeof memory);
+	unsigned rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND;
 	struct ibv_mr *mr =
-		ibv_reg_mr(ep.pd, memory, sizeof memory,
-			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+		ibv_reg_mr(ep.pd, memory, sizeof memory, (int)rights);
 	if (!mr)
 		die_err(errno, "ibv_reg_mr");
 
@@ -113,6 +113,8 @@ int main(int argc, char **argv)
 	barrier(&ep); /* now the client tries the last one again */
 	barrier(&ep); /* it has tried */
 	compare(KEYS);
+	if (rights & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ))
+		die("the region itself is open");
 	say("PASS %d keys, and after that not a byte has changed", KEYS);
 
 	int rc = ibv_dealloc_mw(mw);

@@ -172,8 +172,8 @@ int main(int argc, char **argv)
 	uint64_t last = 0;
 	int tries = 0;
 	do {
-		if (++tries > 1000)
-			die("no record after 1000 tries, and nobody is "
+		if (++tries > 100)
+			die("no record after 100 tries, and nobody is "
 			    "writing");
 		read_one_by_one(&ep);
 		/* TODO 7.2 */
