@@ -142,7 +142,7 @@ progress: ## which exercises pass now, and which is the next
 handout: ## an archive of all this for students, without the solutions
 	@tests/handout
 
-test: ## all tests, a quarter of an hour
+test: ## the tests, twelve minutes
 	@tests/run
 test-faults: ## only what goes wrong around the programs: peers, wires, machines
 	@tests/run faults
