@@ -86,6 +86,15 @@ behind() {
 	setsid env --default-signal=INT,QUIT lab/lab run "$@" >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
 }
+# end_by SIGNAL: end it, and return its status. KILL takes only lab/lab itself.
+end_by() {
+	if [ "$1" = KILL ]; then
+		kill -s KILL $pid
+	else
+		kill -s "$1" -- -"$pid"
+	fi
+	{ wait $pid; } 2>/dev/null
+}
 # await TEXT: has the run printed it?
 await() {
 	local i
@@ -123,12 +132,7 @@ gone "nothing is left of it"
 for signal in INT KILL; do
 	behind sh -c 'echo begun; sleep 1000'
 	await begun
-	if [ "$signal" = KILL ]; then
-		kill -s KILL $pid
-	else
-		kill -s "$signal" -- -"$pid"
-	fi
-	{ wait $pid; } 2>/dev/null
+	end_by "$signal"
 	rc=$?
 	[ $signal = KILL ] || want "SIG$signal ends a run" $((128 + $(kill -l $signal))) $rc
 	gone "nothing is left after SIG$signal"
@@ -166,12 +170,7 @@ signals=(TERM)
 for signal in "${signals[@]}"; do
 	LAB=hosts behind sh -c 'LAB_HOST=2 lab/lab run sh -c "echo begun; sleep 1000"'
 	await begun
-	if [ "$signal" = KILL ]; then
-		kill -s KILL $pid
-	else
-		kill -s "$signal" -- -"$pid"
-	fi
-	{ wait $pid; } 2>/dev/null
+	end_by "$signal"
 	gone "hosts: nothing is left after SIG$signal"
 done
 mkdir "$tmp/bin"
@@ -243,12 +242,7 @@ want "lab run yes | head -1" y "$(timeout 20 lab/lab run yes 2>/dev/null | head 
 for signal in INT TERM KILL; do
 	behind sh -c 'echo begun; trap "" HUP TERM; setsid sleep 12345 & sleep 12345'
 	await begun
-	if [ "$signal" = KILL ]; then
-		kill -s KILL $pid
-	else
-		kill -s "$signal" -- -"$pid"
-	fi
-	{ wait $pid; } 2>/dev/null
+	end_by "$signal"
 	[ $signal != KILL ] || until_gone run.
 	want "SIG$signal ends the command in the guest too" 0 "$(run sh -c 'ps ax | grep -c "[s]leep 12345"')"
 done

@@ -11,6 +11,26 @@ not_ok() {
 	failed=1
 }
 
+# try NAME COMMAND...: passes if the command does; else shows what it said.
+try() {
+	local name=$1 start=$SECONDS said
+	shift
+	if said=$("$@" 2>&1); then
+		ok "$name"
+	else
+		echo "    ${said//$'\n'/$'\n'    }"
+		not_ok "$name"
+	fi
+	[ $((SECONDS - start)) -lt 10 ] || echo "    ($((SECONDS - start)) s)"
+}
+
+# For a test that looks for several faults of one thing: begin with faults=, call
+# wrong TEXT for each, and end with verdict NAME.
+wrong() { faults+="$1; "; }
+verdict() {
+	if [ -z "$faults" ]; then ok "$1"; else not_ok "$1" "${faults%; }"; fi
+}
+
 # run_pair DIR SERVER CLIENT: run both and keep everything in DIR.
 run_pair() {
 	mkdir -p "$1"
@@ -39,6 +59,15 @@ side_of() { sed -n 's/.*parse_args(argc, argv, "\([a-z]*\)".*/\1/p' "$1" | head 
 peer_of() {
 	local peer=${1%/*}/peers/${1##*/}
 	[ ! -e "$peer" ] || echo "$peer"
+}
+
+# build_exercise FILE: it, and whoever plays the other side.
+build_exercise() {
+	local lesson=${1%%/*} peer others
+	peer=$(peer_of "$1")
+	others=("build/$lesson/server" "build/$lesson/client")
+	[ -z "$peer" ] || others=("build/${peer%.c}")
+	make -s DEPS="build/common build/$lesson" "build/${1%.c}" "${others[@]}"
 }
 
 # same_line ACTUAL SPEC: the last part of SPEC, behind its last ": ", may list
