@@ -9,12 +9,12 @@
 enum {
 	LESSON = 5,
 	LEN = 512,       /* bytes that acts 1, 3 and 4 move */
-	ROUNDS = 20,     /* of act 1 and of act 4, each half */
+	ROUNDS = 10,     /* of act 1 and of act 4, each half */
 	SHORT_DELAY = 2, /* ms, on the server's wire, in act 1 */
-	LONG_DELAY = 40, /* and in act 2 */
+	LONG_DELAY = 15, /* and in act 2 */
 	PAIRS = 7,       /* of requests that act 2 measures */
-	TRIES = 4,       /* for each; as many SENDs are received */
-	FLAGS = 500,     /* of act 3 */
+	TRIES = 3,       /* for each; as many SENDs are received */
+	FLAGS = 100,     /* of act 3 */
 };
 
 /* The server's memory. Where a flag shows round r, the data of round r should

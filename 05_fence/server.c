@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 	qp_to_init(&other, IBV_ACCESS_REMOTE_WRITE);
 	send_info(&ep, mr);
 	send_info(&other, mr);
-	ep.min_rnr_timer = 20; /* 10 ms: how long act 4 holds the data back */
+	ep.min_rnr_timer = 14; /* 1.28 ms: act 4 holds data back for as long */
 	qp_to_rtr(&ep, &client);
 	qp_to_rts(&ep);
 	qp_to_rtr(&other, &client_other);

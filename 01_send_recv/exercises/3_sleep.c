@@ -65,8 +65,8 @@ static void sleep_until_event(struct ep *ep)
 	struct ibv_cq *cq;
 	void *context;
 
-	if (poll(&p, 1, 2000) != 1)
-		die("no completion event within 2 s");
+	if (poll(&p, 1, 500) != 1)
+		die("no completion event within 500 ms");
 	if (ibv_get_cq_event(ep->channel, &cq, &context))
 		die_err(errno, "ibv_get_cq_event");
 	ibv_ack_cq_events(cq, 1); /* or ibv_destroy_cq would wait for it */
