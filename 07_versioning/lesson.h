@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #ifndef READS
-#define READS 200 /* that each act wants to see accepted, in acts 2 and 3 */
+#define READS 200 /* records that each act wants to see accepted */
 #endif
 
 enum {

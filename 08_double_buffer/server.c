@@ -26,11 +26,13 @@ static void fill(uint64_t *buffer, uint64_t g)
 }
 
 /* DOC: publish. A release store of an aligned 8-byte word: whoever sees the new
- * generation finds its buffer complete. volatile would not promise that. */
+ * generation finds its buffer complete. volatile would not promise that. And the
+ * fence: whoever sees something of the next update sees this generation, too. */
 static void publish(uint64_t g)
 {
 	atomic_store_explicit((_Atomic uint64_t *)&shared.generation, g,
 			      memory_order_release);
+	atomic_thread_fence(memory_order_release);
 }
 
 /* Writes generation after generation, until the client has seen enough; ever

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Solution of exercise 4.3 - extend: offered by SEND, written, done by SEND
+ *
+ * A piece takes three requests (offer, WRITE, done), two receives and one round
+ * trip. With immediate it is one request and one receive, and half a round trip;
+ * but address and rkey must be known beforehand.
  */
 #include <errno.h>
 

@@ -36,6 +36,8 @@ static void take_completion(struct ep *ep)
 	uint32_t slot = ntohl(wc.imm_data);
 	if (slot >= SLOTS)
 		die("a credit for slot %u of %d", slot, SLOTS);
+	if (n_free == SLOTS)
+		die("a credit too many, for slot %u", slot);
 	/* One receive is used up, and the slot is ours again. */
 	post_receive(ep);
 	free_slot[n_free++] = slot;

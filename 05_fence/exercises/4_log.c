@@ -7,7 +7,7 @@
  * entry reserves a place by FETCH_AND_ADD 1 on a counter, writes the entry
  * there, and then writes the word that says that it is valid. As it stands each
  * of the three has completed before the next one is posted: three round trips.
- * Two would do, with the same three requests, and not one. Which of them must
+ * Two would do, with the same three requests; one would not. Which of them must
  * wait for a completion, and why would a fence not do instead? For which does
  * the order on the QP do?
  */
@@ -290,7 +290,7 @@ static void new_entry(struct entry *e, int n)
 
 static void keep_log(struct ep *ep)
 {
-	static const bool ours[PLACES] = { 0, 1, 0, 1 };
+	static const bool ours[PLACES] = { 0, 1, 1, 0 };
 	struct ibv_sge log = sge(own.log, LEN), zero = sge(&own.old, 8);
 	struct ibv_send_wr clear = request(IBV_WR_RDMA_WRITE, &log, place(0));
 	struct ibv_send_wr read = request(IBV_WR_RDMA_READ, &log, place(0));

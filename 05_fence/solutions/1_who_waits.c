@@ -159,7 +159,7 @@ static void measure(struct ep *ep)
 		if (trip < LONG_DELAY / 2.0)
 			continue;
 		if (trips != pair[i].trips)
-			die("act 2: %s takes %d round trips, not %d",
+			die("act 2: %s takes %d round trips, predicted %d",
 			    pair[i].name, trips, pair[i].trips);
 		say("act 2: %s %s", pair[i].name,
 		    trips == 1 ? "one round trip" : "two: it waited");

@@ -3,8 +3,8 @@
  * Exercise 6.1 - predict: what comes back?
  * side: client
  *
- * Before act 1 a word that is 0 is changed four times. Predict the old value that
- * each request returns.
+ * Before act 1 four atomics are executed on a word that is 0, one after the other:
+ * see predict(). Predict the old value that each returns.
  */
 #include <errno.h>
 #include <pthread.h>

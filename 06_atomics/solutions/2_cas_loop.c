@@ -137,6 +137,8 @@ static void *act_3(void *arg)
 		expected++;
 	}
 	fetch_and_add(w, counter, -FAR); /* modulo 2^64 */
+	if (w->failed == 0)
+		die("act 3: no compare has failed: was there one?");
 	return NULL;
 }
 

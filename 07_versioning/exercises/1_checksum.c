@@ -204,6 +204,9 @@ int main(int argc, char **argv)
 	read_many(&ep, read_whole, sum_accepts);
 	if (torn != 0)
 		die("act 2: a torn record was accepted");
+	own.whole.sum ^= 1; /* as if a bit had changed on the way */
+	if (sum_accepts())
+		die("act 2: a record with a wrong sum was accepted");
 	say("act 2: sum matches: %d accepted, none torn", accepted);
 
 	read_many(&ep, read_as_list, seqlock_accepts);

@@ -162,7 +162,6 @@ int main(int argc, char **argv)
 	qp_to_rts(&ep);
 	barrier(&ep);
 
-	uint64_t last = 0;
 	int tries = 0;
 	do {
 		if (++tries > 100)
@@ -170,8 +169,7 @@ int main(int argc, char **argv)
 			    "writing");
 		read_one_by_one(&ep);
 	} while (!seqlock_accepts());
-	last = own.after;
-	say("a record at rest: accepted%s", last % 2 ? ", odd" : "");
+	say("a record at rest: accepted%s", own.after % 2 ? ", odd" : "");
 
 	read_many(&ep, read_one_by_one, naive_accepts);
 	if (torn == 0)

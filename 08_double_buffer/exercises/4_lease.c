@@ -6,10 +6,11 @@
  *
  * This reader is as slow as that of act 4, and would like to be served all the
  * same. The server, exercises/peers/4_lease.c, writes to a buffer only when its
- * word in lease[] is 0 (4_lease.h), and goes on writing to the other one until
- * then. So far nobody tells it that a buffer is being read. Use add_to_lease(),
- * so that every read is whole and of the generation that was fetched, and the
- * writer gets on between reads. Some requests are late, as on any network.
+ * word in lease[] is 0 (4_lease.h); until then it waits. So far nobody tells it
+ * that a buffer is being read. Use add_to_lease(), so that every read is whole
+ * and of the generation that was fetched, and the writer gets on between reads.
+ * Some requests are late, as on any network. (That a buffer is torn shows here by
+ * its content; real data does not tell.)
  */
 #include <errno.h>
 #include <unistd.h>

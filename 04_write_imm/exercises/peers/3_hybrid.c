@@ -71,6 +71,10 @@ int main(int argc, char **argv)
 			if (wc.status != IBV_WC_SUCCESS)
 				die("piece %d: %s", i,
 				    ibv_wc_status_str(wc.status));
+			if (wc.opcode != IBV_WC_SEND &&
+			    wc.opcode != IBV_WC_RECV)
+				die("piece %d: done by opcode %d", i,
+				    wc.opcode);
 		}
 		for (int k = 0; k < PIECE; k++)
 			if (data[i * PIECE + k] !=
