@@ -12,7 +12,7 @@
 enum {
 	LESSON = 7,
 	WORDS = 750,       /* 6000 bytes: several packets wherever this runs */
-	PAUSE = 2000,      /* us: the writer rests, in and after each update */
+	PAUSE = 2000,      /* us: the writer rests so long, at first */
 	ENOUGH = 10000000, /* tries, before a reader gives up */
 };
 
