@@ -97,11 +97,14 @@ static uint64_t compare_and_swap(struct worker *w, size_t offset,
 }
 
 /* Between our READ and our WRITE the other client may do both of its own. */
+static pthread_barrier_t together;
+
 static void *act_1(void *arg)
 {
 	struct worker *w = arg;
 
 	for (int i = 0; i < TIMES; i++) {
+		pthread_barrier_wait(&together); /* so that they do meet */
 		read_words(w, offsetof(struct shared, counter[0]), 8);
 		w->buf[0]++;
 		write_words(w, offsetof(struct shared, counter[0]), 8);
@@ -184,6 +187,7 @@ static void both(void *(*act)(void *))
 {
 	pthread_t thread[CLIENTS];
 
+	pthread_barrier_init(&together, NULL, CLIENTS);
 	for (int i = 0; i < CLIENTS; i++) {
 		int rc = pthread_create(&thread[i], NULL, act, &worker[i]);
 		if (rc)
@@ -191,6 +195,7 @@ static void both(void *(*act)(void *))
 	}
 	for (int i = 0; i < CLIENTS; i++)
 		pthread_join(thread[i], NULL);
+	pthread_barrier_destroy(&together);
 	barrier(&worker[0].ep);
 }
 
