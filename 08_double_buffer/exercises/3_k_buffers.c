@@ -109,24 +109,6 @@ static int read_many(struct ep *ep, unsigned buffers, int may_pass)
 	return torn;
 }
 
-/* What does looking again cost? */
-static void time_reads(struct ep *ep)
-{
-	const int times = 50;
-	double t[3] = { now_ms() };
-
-	for (int i = 0; i < times; i++)
-		fetch_generation(ep);
-	t[1] = now_ms();
-	for (int i = 0; i < times; i++)
-		fetch(ep, own.buffer, sizeof own.buffer,
-		      offsetof(struct shared, buffer[0]));
-	t[2] = now_ms();
-	note("a READ of 8 bytes takes %.0f us, one of %zu bytes %.0f us",
-	     (t[1] - t[0]) / times * 1e3, sizeof own.buffer,
-	     (t[2] - t[1]) / times * 1e3);
-}
-
 /* DOC: starve. A reader slower than the writer: it comes too late each time. */
 static void read_slowly(struct ep *ep)
 {
@@ -172,7 +154,6 @@ int main(int argc, char **argv)
 	qp_to_rts(&ep);
 	barrier(&ep);
 
-	time_reads(&ep);
 	if (read_many(&ep, 2, -1) == 0)
 		die("act 1: nothing torn: nothing was shown");
 	say("act 1: taken as complete: torn buffers among them");
