@@ -98,9 +98,9 @@ static uint64_t compare_and_swap(struct worker *w, size_t offset,
 	return w->buf[0];
 }
 
-/* Between our READ and our WRITE the other client may do both of its own. */
-static pthread_barrier_t together;
+static pthread_barrier_t together; /* of the two threads, in act 1 */
 
+/* Between our READ and our WRITE the other client may do both of its own. */
 static void *act_1(void *arg)
 {
 	struct worker *w = arg;
