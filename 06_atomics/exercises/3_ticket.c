@@ -98,16 +98,17 @@ static uint64_t compare_and_swap(struct worker *w, size_t offset,
 	return w->buf[0];
 }
 
-static pthread_barrier_t together; /* of the two threads, in act 1 */
+static pthread_barrier_t have_read; /* for the two threads, in act 1 */
 
-/* Between our READ and our WRITE the other client may do both of its own. */
+/* Between our READ and our WRITE the other client may do the same. Here it always
+ * does: neither WRITEs before both have READ. */
 static void *act_1(void *arg)
 {
 	struct worker *w = arg;
 
 	for (int i = 0; i < TIMES; i++) {
-		pthread_barrier_wait(&together); /* so that they do meet */
 		read_words(w, offsetof(struct shared, counter[0]), 8);
+		pthread_barrier_wait(&have_read);
 		w->buf[0]++;
 		write_words(w, offsetof(struct shared, counter[0]), 8);
 	}
@@ -178,7 +179,7 @@ static void both(void *(*act)(void *))
 {
 	pthread_t thread[CLIENTS];
 
-	pthread_barrier_init(&together, NULL, CLIENTS);
+	pthread_barrier_init(&have_read, NULL, CLIENTS);
 	for (int i = 0; i < CLIENTS; i++) {
 		int rc = pthread_create(&thread[i], NULL, act, &worker[i]);
 		if (rc)
@@ -186,7 +187,7 @@ static void both(void *(*act)(void *))
 	}
 	for (int i = 0; i < CLIENTS; i++)
 		pthread_join(thread[i], NULL);
-	pthread_barrier_destroy(&together);
+	pthread_barrier_destroy(&have_read);
 	barrier(&worker[0].ep);
 }
 
