@@ -38,7 +38,7 @@ end() {
 	for d in "$a" "$b"; do
 		[ ! -d "$d/lab" ] || "$d/lab/lab" down 2>/dev/null
 	done
-	rm -rf "$tmp"
+	rm -rf "$tmp" "/usr/local/bin/lab-test.$$"*
 }
 trap end EXIT
 trap 'exit 1' INT TERM
@@ -188,6 +188,8 @@ lab/lab up 2>/dev/null
 want "up" 0 $?
 want "up again: it is up already" "lab: already up: vm" "$(lab/lab up 2>&1 | sed 's/ (.*//')"
 want "status" "lab: up: vm" "$(lab/lab status 2>&1 | sed 's/ (.*//')"
+check "doctor sees its devices, within 20 s" timeout 20 sh -c \
+	'lab/lab doctor | grep -q "^ok .*rxe1: port 1 is active"'
 best=9999
 for _ in 1 2 3; do
 	start=$(ms)
@@ -231,6 +233,23 @@ echo newer >file
 want "a file that was changed here" newer "$(run cat file)"
 echo new >file.new && mv file.new file
 want "a file that was replaced here" new "$(run cat file)"
+# What is installed is kept by the guest, until it is replaced.
+mkdir tests && cat >tests/say <<'END'
+#!/bin/sh
+exec "$1"
+END
+chmod +x tests/say
+program=/usr/local/bin/lab-test.$$
+for what in once again; do
+	if ! printf '#!/bin/sh\necho installed %s\n' $what 2>/dev/null >"$program.new"; then
+		echo "skip a program that is installed: /usr/local/bin is not ours"
+		break
+	fi
+	chmod +x "$program.new" && mv "$program.new" "$program"
+	want "a program that was installed $what" "installed $what" "$(run tests/say "$program")"
+	want "the same, kept" "installed $what" "$(run tests/say "$program")"
+done
+rm -f "$program"
 behind sh -c 'cat file; echo begun; while grep -q new file; do sleep 0.1; done; echo seen'
 await begun && echo changed >file
 check "a file that was changed here during a run" await seen
