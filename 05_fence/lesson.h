@@ -12,7 +12,7 @@ enum {
 	ROUNDS = 10,     /* of act 1 and of act 4, each half */
 	SHORT_DELAY = 2, /* ms, on the server's wire, in act 1 */
 	LONG_DELAY = 15, /* and in act 2 */
-	PAIRS = 7,       /* of requests that act 2 measures */
+	PAIRS = 5,       /* of requests that act 2 measures */
 	TRIES = 3,       /* for each; as many SENDs are received */
 	FLAGS = 100,     /* of act 3 */
 };

@@ -140,10 +140,8 @@ static void measure(struct ep *ep)
 		int trips;
 	} pair[PAIRS] = {
 		{ "WRITE, WRITE|F ", W, W, F, 1 },
-		{ "WRITE, READ|F  ", W, R, F, 1 },
 		{ "READ, WRITE    ", R, W, 0, 1 },
 		{ "READ, WRITE|F  ", R, W, F, 2 },
-		{ "READ, READ|F   ", R, R, F, 2 },
 		{ "READ, SEND|F   ", R, S, F, 2 },
 		{ "ATOMIC, WRITE|F", A, W, F, 2 },
 	};

@@ -131,14 +131,14 @@ static void measure(struct ep *ep)
 		enum ibv_wr_opcode first, second;
 		unsigned fence;
 		int trips;
-	} pair[PAIRS + 3] = {
+	} pair[PAIRS + 5] = {
 		{ "WRITE, WRITE|F ", W, W, F, 1 },
-		{ "WRITE, READ|F  ", W, R, F, 1 },
 		{ "READ, WRITE    ", R, W, 0, 1 },
 		{ "READ, WRITE|F  ", R, W, F, 2 },
-		{ "READ, READ|F   ", R, R, F, 2 },
 		{ "READ, SEND|F   ", R, S, F, 2 },
 		{ "ATOMIC, WRITE|F", A, W, F, 2 },
+		{ "WRITE, READ|F  ", W, R, F, 1 },
+		{ "READ, READ|F   ", R, R, F, 2 },
 		{ "READ, READ     ", R, R, 0, 1 },
 		{ "ATOMIC, ATOMIC|F", A, A, F, 2 },
 		{ "WRITE, ATOMIC|F", W, A, F, 1 },
@@ -150,7 +150,7 @@ static void measure(struct ep *ep)
 	limit = 1.5 * (trip > LONG_DELAY ? trip : LONG_DELAY);
 	if (trip < LONG_DELAY / 2.0)
 		say("act 2: not measured here, the wire cannot be slowed down");
-	for (int i = 0; i < PAIRS + 3; i++) {
+	for (int i = 0; i < PAIRS + 5; i++) {
 		double took = time_pair(ep, pair[i].first, pair[i].second,
 					pair[i].fence);
 		int trips = took < limit ? 1 : 2;
