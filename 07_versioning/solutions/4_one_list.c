@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Solution of exercise 7.4 - extend: three READs, one list
- *
- * Each fence makes its READ wait for the one before. Three round trips all the same,
- * but our CPU waits only once.
- */
+/* Solution of exercise 7.4 - extend: three READs, one list */
 #include <errno.h>
 #include <unistd.h>
 
@@ -88,6 +83,8 @@ static void read_one_by_one(struct ep *ep)
 	}
 }
 
+/* Each fence makes its READ wait for the one before. Three round trips all the same,
+ * but our CPU waits only once. */
 static void read_as_list(struct ep *ep)
 {
 	struct ibv_send_wr wr[3];
