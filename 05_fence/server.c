@@ -18,22 +18,31 @@
 
 static struct shared shared;
 static char wire[32]; /* our network interface, if we may slow it down */
+static bool slow;     /* is it slow now? */
 
-/* Delays all that leaves our interface by ms milliseconds; 0 ends that. */
-static bool delay_wire(int ms)
+static bool call_tc(const char *what, const char *how)
 {
 	char cmd[128];
 
-	snprintf(cmd, sizeof cmd,
-		 ms ? "tc qdisc replace dev %s root netem delay %dms"
-		    : "tc qdisc del dev %s root 2>/dev/null",
-		 wire, ms);
+	snprintf(cmd, sizeof cmd, "tc qdisc %s dev %s root %s", what, wire,
+		 how);
 	return wire[0] && system(cmd) == 0;
+}
+
+/* Delays all that leaves our interface. */
+static void delay_wire(void)
+{
+	char how[32];
+
+	snprintf(how, sizeof how, "netem delay %dms", DELAY);
+	slow = call_tc("replace", how);
 }
 
 static void free_wire(void)
 {
-	delay_wire(0);
+	if (slow)
+		call_tc("del", "2>/dev/null");
+	slow = false;
 }
 
 /* Only on an interface that the lab made for us, never on a real one. */
@@ -155,7 +164,7 @@ int main(int argc, char **argv)
 
 	/* DOC: act-1. The answer to the READ is late: what does the WRITE
 	 * behind it carry? */
-	bool slow = delay_wire(SHORT_DELAY);
+	delay_wire();
 	int stale = stale_copies(&ep, 1);
 	note("act 1: %d of %d stale without a fence", stale, ROUNDS);
 	if (stale)
@@ -171,7 +180,6 @@ int main(int argc, char **argv)
 	say("act 1: READ, WRITE|F: it waited for the READ, every time");
 
 	/* Act 2 is the client's: it measures. */
-	delay_wire(LONG_DELAY);
 	barrier(&ep);
 	barrier(&ep);
 	free_wire();
