@@ -145,7 +145,7 @@ static double time_pair(struct ep *ep, enum ibv_wr_opcode first,
 	return best;
 }
 
-/* DOC: act-2. With a round trip of 15 ms, does the second wait for the first? */
+/* DOC: act-2. With a round trip of 10 ms, does the second wait for the first? */
 static void measure(struct ep *ep)
 {
 	const enum ibv_wr_opcode W = IBV_WR_RDMA_WRITE, R = IBV_WR_RDMA_READ,
