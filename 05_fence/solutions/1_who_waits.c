@@ -75,9 +75,9 @@ static void copy_over_there(struct ep *ep, unsigned fence)
 	}
 }
 
-/* The server's answers are DELAY late: two round trips, one after the
- * other, cannot take less than twice that, and one takes hardly more. What takes
- * less than this, in ms, is one: set as soon as one has been timed. */
+/* In ms: what takes less is one round trip, what takes more is two. The server's
+ * answers are DELAY late, so two, one after the other, cannot take less than twice
+ * that. Set when WRITE, WRITE has been timed. */
 static double limit;
 
 /* How long two requests take, posted as one list, until the last completes: the
@@ -147,8 +147,8 @@ static void measure(struct ep *ep)
 
 	note("act 2: WRITE, WRITE takes %.1f ms: one round trip", trip);
 	/* The rest of the wire may be slow, too. */
-	limit = trip > 2 * DELAY ? 1.5 * trip : 1.9 * DELAY;
-	if (trip < DELAY / 2.0)
+	limit = 1.4 * trip > 1.9 * DELAY ? 1.4 * trip : 1.9 * DELAY;
+	if (trip < 0.9 * DELAY)
 		say("act 2: not measured here, the wire cannot be slowed down");
 	for (int i = 0; i < PAIRS + 5; i++) {
 		double took = time_pair(ep, pair[i].first, pair[i].second,
@@ -156,7 +156,7 @@ static void measure(struct ep *ep)
 		int trips = took < limit ? 1 : 2;
 
 		note("act 2: %s %5.1f ms", pair[i].name, took);
-		if (trip < DELAY / 2.0)
+		if (trip < 0.9 * DELAY)
 			continue;
 		if (trips != pair[i].trips)
 			die("act 2: %s takes %d round trips, predicted %d",
