@@ -20,29 +20,23 @@ static struct shared shared;
 static char wire[32]; /* our network interface, if we may slow it down */
 static bool slow;     /* is it slow now? */
 
-static bool call_tc(const char *what, const char *how)
-{
-	char cmd[128];
-
-	snprintf(cmd, sizeof cmd, "tc qdisc %s dev %s root %s", what, wire,
-		 how);
-	return wire[0] && system(cmd) == 0;
-}
-
 /* Delays all that leaves our interface. */
 static void delay_wire(void)
 {
-	char how[32];
+	char cmd[128];
 
-	snprintf(how, sizeof how, "netem delay %dms", DELAY);
-	slow = call_tc("replace", how);
+	snprintf(cmd, sizeof cmd,
+		 "tc qdisc replace dev %s root netem delay %dms", wire, DELAY);
+	slow = wire[0] && system(cmd) == 0;
 }
 
 static void free_wire(void)
 {
-	if (slow)
-		call_tc("del", "2>/dev/null");
-	slow = false;
+	char cmd[128];
+
+	snprintf(cmd, sizeof cmd, "tc qdisc del dev %s root", wire);
+	if (slow && system(cmd) == 0)
+		slow = false;
 }
 
 /* Only on an interface that the lab made for us, never on a real one. */
