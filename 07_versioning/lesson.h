@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #ifndef READS
-#define READS 200 /* records that each act wants to see accepted */
+#define READS 100 /* records that each act wants to see accepted */
 #endif
 
 enum {

@@ -288,7 +288,7 @@ static void new_entry(struct entry *e, int n)
 
 static void keep_log(struct ep *ep)
 {
-	static const bool ours[PLACES] = { 0, 1, 1, 0 };
+	static const bool ours[PLACES] = { 1, 0, 1, 1 };
 	struct ibv_sge log = sge(own.log, LEN), zero = sge(&own.old, 8);
 	struct ibv_send_wr clear = request(IBV_WR_RDMA_WRITE, &log, place(0));
 	struct ibv_send_wr read = request(IBV_WR_RDMA_READ, &log, place(0));
