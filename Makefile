@@ -146,7 +146,7 @@ test: ## the tests, twelve minutes
 	@tests/run
 test-faults: ## only what goes wrong around the programs: peers, wires, machines
 	@tests/run faults
-soak: ## all of it at length, on other kernels and compilers too: an hour and a half
+soak: ## all of it at length, on other kernels and compilers too: two hours
 	@tests/run soak
 lint: ## formatting, clang-tidy, cppcheck, shellcheck, clang -Werror
 	@tests/lint
