@@ -13,8 +13,8 @@ enum {
 	LESSON = 8,
 	BUFFERS = 4,       /* act 3 uses all, acts 1 and 2 the first two */
 	WORDS = 750,       /* 6000 bytes: several packets wherever this runs */
-	PAUSE = 2000,      /* us: the writer rests, in each buffer's middle */
-	DAWDLE = 1000,     /* us: the reader rests, between index and data */
+	PAUSE = 2000,      /* us: the writer rests, in each buffer's middle;
+			    * the reader now and then, before the data */
 	SLOW_READS = 20,   /* of act 4 */
 	ENOUGH = 10000000, /* tries, before a reader gives up */
 };

@@ -81,7 +81,7 @@ static int read_many(struct ep *ep, unsigned buffers, int may_pass)
 		/* DOC: index-then-data. The second READ cannot be posted
 		 * before the first has answered. */
 		uint64_t g = fetch_generation(ep);
-		usleep(tries % 4 ? 0 : DAWDLE); /* sometimes we are slow */
+		usleep(tries % 4 ? 0 : PAUSE); /* sometimes we are slow */
 		fetch(ep, own.buffer, sizeof own.buffer,
 		      offsetof(struct shared, buffer[g % buffers]));
 
@@ -131,7 +131,7 @@ static void read_slowly(struct ep *ep)
 	barrier(ep);
 	for (int tries = 0; tries < SLOW_READS; tries++) {
 		uint64_t g = fetch_generation(ep);
-		usleep(10 * DAWDLE);
+		usleep(5 * PAUSE);
 		fetch(ep, own.buffer, sizeof own.buffer,
 		      offsetof(struct shared, buffer[g % 2]));
 		if (fetch_generation(ep) == g) {

@@ -82,9 +82,9 @@ static int read_many(struct ep *ep, unsigned buffers, int may_pass)
 		 * before the first has answered. */
 		uint64_t g = fetch_generation(ep);
 		if (buffers == BUFFERS && tries % 5 == 2) /* slower, in act 3 */
-			usleep((tries % 4 ? 2 : 3) * PAUSE + DAWDLE);
+			usleep((tries % 4 ? 2 : 3) * PAUSE + PAUSE / 2);
 		else
-			usleep(tries % 4 ? 0 : DAWDLE);
+			usleep(tries % 4 ? 0 : PAUSE);
 		fetch(ep, own.buffer, sizeof own.buffer,
 		      offsetof(struct shared, buffer[g % buffers]));
 
@@ -117,7 +117,7 @@ static void read_slowly(struct ep *ep)
 	barrier(ep);
 	for (int tries = 0; tries < SLOW_READS; tries++) {
 		uint64_t g = fetch_generation(ep);
-		usleep(10 * DAWDLE);
+		usleep(5 * PAUSE);
 		fetch(ep, own.buffer, sizeof own.buffer,
 		      offsetof(struct shared, buffer[g % 2]));
 		if (fetch_generation(ep) == g) {

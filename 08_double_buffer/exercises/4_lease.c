@@ -91,7 +91,7 @@ static void read_slowly(struct ep *ep, unsigned b)
 
 	fetch(ep, own.buffer + WORDS / 2, half,
 	      offsetof(struct leased, shared.buffer[b][WORDS / 2]));
-	usleep(10 * DAWDLE);
+	usleep(5 * PAUSE);
 	fetch(ep, own.buffer, half, offsetof(struct leased, shared.buffer[b]));
 }
 
