@@ -92,12 +92,12 @@ static void copy_over_there(struct ep *ep, unsigned fence)
 
 /* In ms: what takes less is one round trip, what takes more is two. The server's
  * answers are DELAY late, so two, one after the other, cannot take less than twice
- * that. Set when WRITE, WRITE has been timed. */
-static double limit;
+ * that. Set anew when WRITE, WRITE has been timed. */
+static double limit = 1.3 * DELAY;
 
 /* How long two requests take, posted as one list, until the last completes: the
- * best of TRIES, for a busy machine may add to it. (The server has receives for
- * exactly TRIES SENDs.) */
+ * best of TRIES, for a busy machine may add to it, and so may a wire that swaps
+ * packets. (The server has receives for exactly TRIES SENDs.) */
 static double time_pair(struct ep *ep, enum ibv_wr_opcode first,
 			enum ibv_wr_opcode second, unsigned fence)
 {
