@@ -147,7 +147,7 @@ static void measure(struct ep *ep)
 
 	note("act 2: WRITE, WRITE takes %.1f ms: one round trip", trip);
 	/* The rest of the wire may be slow, too. */
-	limit = 1.4 * trip > 1.9 * DELAY ? 1.4 * trip : 1.9 * DELAY;
+	limit = 1.25 * trip > 1.9 * DELAY ? 1.25 * trip : 1.9 * DELAY;
 	if (trip < 0.9 * DELAY)
 		say("act 2: not measured here, the wire cannot be slowed down");
 	for (int i = 0; i < PAIRS + 5; i++) {
