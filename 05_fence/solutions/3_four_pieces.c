@@ -218,7 +218,7 @@ static void four_pieces(struct ep *ep, double trip)
 	post(ep, &copy);
 	expect_completion(ep, "four pieces");
 
-	for (int try = 0; try < TRIES && trips > 2; try++) {
+	for (int try = 0; try < TRIES / 2 && trips > 2; try++) {
 		for (int i = 0; i < N; i++) {
 			size_t at = (size_t)i * PIECE;
 
@@ -253,8 +253,9 @@ static void four_pieces(struct ep *ep, double trip)
 		die("four pieces: the copy is not like the source");
 	if (requests != 2 * N)
 		die("four pieces with %d requests, not %d", requests, 2 * N);
+	note("four pieces take %d round trips", trips);
 	if (trips > 2)
-		die("four pieces take %d round trips, 2 would do", trips);
+		die("four pieces take more round trips than 2");
 	if (fences > 1)
 		die("four pieces with %d fences, one would do", fences);
 	say("four pieces copied in %d round trips", trips);

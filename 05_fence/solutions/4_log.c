@@ -328,8 +328,9 @@ static void keep_log(struct ep *ep)
 		if (own.log[n].valid != own.flag)
 			die("log: entry %d is not valid", n);
 	}
+	note("log: an entry takes %d round trips", trips);
 	if (trips > 2)
-		die("log: an entry takes %d round trips, 2 would do", trips);
+		die("log: an entry takes more round trips than 2");
 	say("log: %d entries, each in its place, in %d round trips", PLACES,
 	    trips);
 }
