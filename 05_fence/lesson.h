@@ -12,7 +12,7 @@ enum {
 	ROUNDS = 5,  /* of act 1 and of act 4, each half */
 	DELAY = 10,  /* ms, on the server's wire, in acts 1 and 2 */
 	PAIRS = 5,   /* of requests that act 2 measures */
-	TRIES = 6,   /* for each; as many SENDs are received */
+	TRIES = 4,   /* for each; as many SENDs are received */
 	FLAGS = 100, /* of act 3 */
 };
 

@@ -218,7 +218,7 @@ static void four_pieces(struct ep *ep, double trip)
 	post(ep, &copy);
 	expect_completion(ep, "four pieces");
 
-	for (int try = 0; try < TRIES / 2 && trips > 2; try++) {
+	for (int try = 0; try < 3 && trips > 2; try++) {
 		for (int i = 0; i < N; i++) {
 			size_t at = (size_t)i * PIECE;
 
