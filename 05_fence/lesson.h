@@ -8,12 +8,13 @@
 
 enum {
 	LESSON = 5,
-	LEN = 512,   /* bytes that acts 1, 3 and 4 move */
-	ROUNDS = 5,  /* of act 1 and of act 4, each half */
-	DELAY = 10,  /* ms, on the server's wire, in acts 1 and 2 */
-	PAIRS = 5,   /* of requests that act 2 measures */
-	TRIES = 4,   /* for each; as many SENDs are received */
-	FLAGS = 100, /* of act 3 */
+	LEN = 512,      /* bytes that acts 1, 3 and 4 move */
+	ROUNDS = 5,     /* of act 1 and of act 4, each half */
+	DELAY = 6,      /* ms, on the server's wire, in acts 1 and 2 */
+	PAIRS = 5,      /* of requests that act 2 measures */
+	TRIES = 3,      /* for each that waits; as many SENDs are received */
+	MAX_TRIES = 20, /* for one that does not: once quick is enough */
+	FLAGS = 100,    /* of act 3 */
 };
 
 /* The server's memory. Where a flag shows round r, the data of round r should
