@@ -163,7 +163,7 @@ static void measure(struct ep *ep)
 	for (int i = 0; i < PAIRS; i++) {
 		double took = time_pair(ep, pair[i].first, pair[i].second,
 					pair[i].fence,
-					pair[i].trips == 1 ? MAX_TRIES : TRIES);
+					pair[i].trips == 2 ? TRIES : MAX_TRIES);
 		int trips = took < limit ? 1 : 2;
 
 		note("act 2: %s %5.1f ms", pair[i].name, took);
@@ -276,12 +276,12 @@ static void new_entry(struct entry *e, int n)
 	snprintf(e->text, sizeof e->text, "entry %d: %d", n, n * n * 7919);
 }
 
-static void keep_log(struct ep *ep)
+/* A new log. Returns how many round trips an entry of ours took, at best. */
+static int fill_log(struct ep *ep)
 {
 	static const bool ours[PLACES] = { 1, 0, 1, 1 };
 	struct ibv_sge log = sge(own.log, LEN), zero = sge(&own.old, 8);
 	struct ibv_send_wr clear = request(IBV_WR_RDMA_WRITE, &log, place(0));
-	struct ibv_send_wr read = request(IBV_WR_RDMA_READ, &log, place(0));
 	struct ibv_send_wr counter = request(IBV_WR_RDMA_WRITE, &zero,
 					     offsetof(struct shared, counter));
 	int trips = 99;
@@ -312,12 +312,24 @@ static void keep_log(struct ep *ep)
 			die("log: append() returns before its entry is "
 			    "complete");
 	}
+	return trips;
+}
+
+static void keep_log(struct ep *ep)
+{
+	struct ibv_sge log = sge(own.log, LEN), count = sge(&own.old, 8);
+	struct ibv_send_wr read = request(IBV_WR_RDMA_READ, &log, place(0));
+	struct ibv_send_wr counter = request(IBV_WR_RDMA_READ, &count,
+					     offsetof(struct shared, counter));
+	int trips = fill_log(ep);
+
+	for (int try = 1; try < 4 && trips > 2; try++)
+		trips = fill_log(ep); /* was it only slow? */
 
 	/* What is in the log now, and in the counter? */
-	read.send_flags = IBV_SEND_SIGNALED;
+	read.next = &counter;
+	counter.send_flags = IBV_SEND_SIGNALED;
 	execute(ep, &read);
-	counter.opcode = IBV_WR_RDMA_READ;
-	execute(ep, &counter);
 	if (own.old != PLACES)
 		die("log: %d entries appended, the counter says %d", PLACES,
 		    (int)own.old);
