@@ -11,9 +11,8 @@
 
 enum {
 	LESSON = 7,
-	WORDS = 750,       /* 6000 bytes: several packets wherever this runs */
-	PAUSE = 2000,      /* us: the writer rests so long, at first */
-	ENOUGH = 10000000, /* tries, before a reader gives up */
+	WORDS = 750,  /* 6000 bytes: several packets wherever this runs */
+	PAUSE = 2000, /* us: the writer rests so long, at first */
 };
 
 /* The server's record. In update n every word of data is n: a record with two

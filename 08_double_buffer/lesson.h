@@ -11,12 +11,11 @@
 
 enum {
 	LESSON = 8,
-	BUFFERS = 4,       /* act 3 uses all, acts 1 and 2 the first two */
-	WORDS = 750,       /* 6000 bytes: several packets wherever this runs */
-	PAUSE = 2000,      /* us: the writer rests, in each buffer's middle;
-			    * the reader now and then, before the data */
-	SLOW_READS = 20,   /* of act 4 */
-	ENOUGH = 10000000, /* tries, before a reader gives up */
+	BUFFERS = 4,     /* act 3 uses all, acts 1 and 2 the first two */
+	WORDS = 750,     /* 6000 bytes: several packets wherever this runs */
+	PAUSE = 2000,    /* us: the writer rests, in each buffer's middle;
+			  * the reader now and then, before the data */
+	SLOW_READS = 20, /* of act 4 */
 };
 
 /* The server's memory. Generation g is in buffer g % (2 or BUFFERS), and every

@@ -68,9 +68,6 @@ static int read_many(struct ep *ep, unsigned buffers, int may_pass)
 
 	barrier(ep);
 	for (int tries = 0; accepted < READS; tries++) {
-		if (tries == ENOUGH)
-			die("gave up after %d tries", tries);
-
 		/* DOC: index-then-data. The second READ cannot be posted
 		 * before the first has answered. */
 		uint64_t g = fetch_generation(ep);
