@@ -43,6 +43,8 @@ static int woken;
  * before, does slip in. */
 __attribute__((unused)) static void arm(struct ep *ep, int solicited_only)
 {
+	if (!solicited_only)
+		die("the CQ is armed for all, not only for SOLICITED");
 	usleep(20000);
 	int rc = ibv_req_notify_cq(ep->cq, solicited_only);
 	if (rc)

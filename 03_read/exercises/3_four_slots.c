@@ -16,7 +16,7 @@
 
 static char buf[DATA];
 
-static int under_way, most;
+static int posted, under_way, most;
 
 static void post(struct ep *ep, struct ibv_send_wr *list)
 {
@@ -25,12 +25,16 @@ static void post(struct ep *ep, struct ibv_send_wr *list)
 
 	if (rc)
 		die_err(rc, "ibv_post_send");
+	posted++;
 	if (++under_way > most)
 		most = under_way;
 }
 
 static void expect_completion(struct ep *ep, int wr_id)
 {
+	/* One READ in act 1, RECORDS in act 2. */
+	if (posted > 1 && posted < 1 + RECORDS && under_way != DEPTH)
+		die("%d READs under way, and more to post", under_way);
 	struct ibv_wc wc = wait_wc(ep);
 
 	if (wc.status != IBV_WC_SUCCESS)
@@ -101,8 +105,8 @@ int main(int argc, char **argv)
 	compare(buf, 0, DATA);
 	say("one RDMA_READ of %d bytes, all as they are over there", DATA);
 
-	/* DOC: many-reads. Act 2: record by record, all posted at once, each
-	 * to a place of its own: the last one comes first. */
+	/* DOC: many-reads. Act 2: record by record, record i into slot
+	 * i % DEPTH. */
 	struct ibv_sge sge[RECORDS];
 	struct ibv_send_wr wr[RECORDS];
 
