@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	say("4 sends posted as one list, 1 completion: all were accepted");
 
 	/* DOC: inline. Act 2: the server has no receive left, so this message
-	 * cannot leave us yet. INLINE copied it while it was being posted: the
+	 * is not accepted yet. INLINE copied it while it was being posted: the
 	 * buffer is ours at once, without a completion. */
 	memcpy(out[0], INLINE_TEXT, strlen(INLINE_TEXT));
 	text.length = (uint32_t)strlen(INLINE_TEXT);

@@ -3,7 +3,7 @@
  * 02_write/server.c - be written to, and sleep.
  *
  * The server opens some memory, says where it is, and goes to sleep in
- * recv(2). Its NIC does the rest. Nothing tells the program that it was
+ * poll(2). Its NIC does the rest. Nothing tells the program that it was
  * written to, so act 2 shows how it may find out by itself.
  */
 #include <endian.h>
@@ -48,13 +48,13 @@ int main(int argc, char **argv)
 
 	/* DOC: second-gate. What may be done over this connection. */
 	qp_to_init(&ep, IBV_ACCESS_REMOTE_WRITE);
-	send_info(&ep, mr); /* address and rkey: the key to both gates */
+	send_info(&ep, mr); /* address and rkey: the key to the first gate */
 	qp_to_rtr(&ep, &client);
 	qp_to_rts(&ep);
 	say("%zu bytes open to REMOTE_WRITE; going to sleep", sizeof shared);
 	barrier(&ep);
 
-	/* Act 1: asleep in recv(2), until the client says over TCP that its
+	/* Act 1: asleep in poll(2), until the client says over TCP that its
 	 * WRITEs have completed. (Enough on soft-RoCE. What a NIC promises to
 	 * show us is what came before a receive completion: lesson 04.) */
 	barrier(&ep);

@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	}
 	barrier(&ep);
 
-	/* Asleep in recv(2) during each act. */
+	/* Asleep in poll(2) during each act. */
 	uint64_t all = (uint64_t)CLIENTS * TIMES;
 	barrier(&ep);
 	if (shared.counter[0] != all / CLIENTS)

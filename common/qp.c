@@ -66,8 +66,10 @@ static void pick_gid(struct ep *ep)
 				ep->ctx->device->name);
 	} else {
 		ssize_t n = ibv_query_gid_table(ep->ctx, t, 256, 0);
-		int i = choose_gid(t, (int)n, o->ib_port);
 
+		if (n < 0)
+			die_err((int)-n, "ibv_query_gid_table");
+		int i = choose_gid(t, (int)n, o->ib_port);
 		if (i < 0)
 			die("%s has no usable GID: has its network interface "
 			    "an IP address?",
@@ -250,7 +252,7 @@ void qp_to_rts(struct ep *ep)
 		/* Wait 4.096 us * 2^timeout for an ACK: 16 = 268 ms. 0 = for
 		 * ever. Too short is no good either: on a busy machine an
 		 * answer may be late and not lost; and rxe does not repeat a
-		 * READ that has a fence (docs/rxe.md). */
+		 * READ or atomic that has a fence (docs/rxe.md). */
 		.timeout = ep->timeout,
 		/* Then send again, at most this often. By the specification 7
 		 * is seven times; rxe takes it for "for ever". */

@@ -64,8 +64,8 @@ int main(int argc, char **argv)
 	qp_to_rts(&ep);
 	barrier(&ep); /* both sides are at least RTR: now we may send */
 
-	/* DOC: one-list. Act 1: four work requests, linked, one call. Only the
-	 * last is SIGNALED, so only it will complete visibly. */
+	/* DOC: one-list. Act 1: four work requests, linked, one call. Which of
+	 * them are SIGNALED? */
 	memcpy(out[0], TEXT, strlen(TEXT));
 	memset(out[1], 'L', MSG_MAX);
 	struct ibv_sge text = {
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 	say("4 sends posted as one list, completions as predicted");
 
 	/* DOC: inline. Act 2: the server has no receive left, so this message
-	 * cannot leave us yet. INLINE copied it while it was being posted: the
+	 * is not accepted yet. INLINE copied it while it was being posted: the
 	 * buffer is ours at once, without a completion. */
 	memcpy(out[0], INLINE_TEXT, strlen(INLINE_TEXT));
 	text.length = (uint32_t)strlen(INLINE_TEXT);

@@ -87,9 +87,8 @@ int main(int argc, char **argv)
 	qp_to_rts(&ep);
 	barrier(&ep);
 
-	/* DOC: the-writes. Act 1: three WRITEs, one call, one completion. The
-	 * first gathers two of our buffers; at the server they become one run
-	 * of bytes: only our side of a WRITE can be a list. */
+	/* DOC: the-writes. Act 1: the body in 100 pieces, below; then the head
+	 * and the tail: three WRITEs, one call. */
 	uint64_t page = server.addr + offsetof(struct shared, page);
 	struct ibv_sge gather[2] = { sge(own.head, HEAD), sge(own.body, BODY) };
 	struct ibv_sge half[2] = { sge(own.tail, TAIL / 2),

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 	say("%zu bytes open to REMOTE_READ; going to sleep", sizeof data);
 	barrier(&ep);
 
-	barrier(&ep); /* asleep in recv(2), until the client is done */
+	barrier(&ep); /* asleep in poll(2), until the client is done */
 	struct ibv_wc wc;
 	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)
 		die("my completion queue stirred");
