@@ -13,6 +13,10 @@ enum {
 	MAGIC = 4711, /* what the last act writes */
 };
 
+/* Where the old value will be; no word ever is that. If it still stands there
+ * after a success, rxe has lost the old value, not the change (docs/rxe.md). */
+#define NO_VALUE UINT64_MAX
+
 /* The server's memory. Atomics need words of 8 bytes at multiples of 8. */
 struct shared {
 	uint64_t counter[3]; /* one for each of the acts 1 to 3 */

@@ -46,6 +46,7 @@ static void execute(struct worker *w, struct ibv_send_wr wr, size_t offset,
 		wr.wr.rdma.remote_addr = w->server.addr + offset;
 		wr.wr.rdma.rkey = w->server.rkey;
 	} else {
+		w->buf[0] = NO_VALUE;
 		wr.wr.atomic.remote_addr = w->server.addr + offset;
 		wr.wr.atomic.rkey = w->server.rkey;
 	}

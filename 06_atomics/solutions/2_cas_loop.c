@@ -38,6 +38,7 @@ static void execute(struct worker *w, struct ibv_send_wr wr, size_t offset,
 		wr.wr.rdma.remote_addr = w->server.addr + offset;
 		wr.wr.rdma.rkey = w->server.rkey;
 	} else {
+		w->buf[0] = NO_VALUE;
 		wr.wr.atomic.remote_addr = w->server.addr + offset;
 		wr.wr.atomic.rkey = w->server.rkey;
 	}
@@ -154,8 +155,11 @@ static void *act_4(void *arg)
 	size_t record = offsetof(struct shared, record);
 
 	for (int i = 0; i < LOCKS; i++) {
-		while (compare_and_swap(w, lock, 0, w->id) != 0)
-			;
+		uint64_t old;
+
+		do
+			old = compare_and_swap(w, lock, 0, w->id);
+		while (old != 0 && old != w->id);
 		read_words(w, record, 16);
 		if (w->buf[0] != w->buf[1])
 			die("act 4: half a record, under the lock");
@@ -163,7 +167,8 @@ static void *act_4(void *arg)
 		w->buf[1]++;
 		write_words(w, record, 16);
 		/* The WRITE has completed: now the other one may come. */
-		if (compare_and_swap(w, lock, w->id, 0) != w->id)
+		old = compare_and_swap(w, lock, w->id, 0);
+		if (old != w->id && old != NO_VALUE)
 			die("act 4: somebody else has our lock");
 	}
 	return NULL;
