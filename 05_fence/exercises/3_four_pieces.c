@@ -226,7 +226,7 @@ static void four_pieces(struct ep *ep)
 	post(ep, &copy);
 	expect_completion(ep, "four pieces");
 
-	for (int try = 0; try < 4 && trips > 2; try++) {
+	for (int try = 0; try < 8 && trips > 2; try++) {
 		for (int i = 0; i < N; i++) {
 			size_t at = (size_t)i * PIECE;
 
