@@ -28,7 +28,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all everything help deps doctor lab-up lab-down lab-shell progress handout \
+.PHONY: all everything names help deps doctor lab-up lab-down lab-shell progress handout \
 	test test-faults soak lint fmt clean
 
 all: $(PAIRS) ## build every lesson
@@ -66,9 +66,12 @@ $B/peer: $B/tests/peer.o $(COMMON)
 # What has threads.
 THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create */*.c),$(dir $f))),$B/tsan/$lserver $B/tsan/$lclient)
 
-# All that the tests run.
-everything: all $(PAIRS:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) \
+# All that the tests run; names prints it, a word each.
+EVERYTHING := $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) \
 	$B/unit $B/asan/unit $B/fuzz $B/peer
+everything: $(EVERYTHING)
+names:
+	@echo $(EVERYTHING)
 
 # (These only call a script, and reading 500 files takes half a second.)
 ifneq ($(filter-out ex-% hint-% reset-% progress lab-% help,$(or $(MAKECMDGOALS),all)),)

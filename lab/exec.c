@@ -27,10 +27,8 @@
 
 static void die(const char *what)
 {
-	int err = errno;
-
-	dprintf(2, "lab: %s: %s\n", what, strerror(err));
-	_exit(err == ENOENT ? 127 : 126); /* as a shell says it */
+	dprintf(2, "lab: %s: %s\n", what, strerror(errno));
+	_exit(126);
 }
 
 static void signal_children(int sig)
@@ -107,7 +105,10 @@ int main(int argc, char **argv)
 	if (pid == 0) {
 		sigprocmask(SIG_SETMASK, &old, NULL);
 		execvp(argv[3], argv + 3);
-		die(argv[3]);
+		int err = errno;
+		dprintf(2, "lab: cannot start %s: %s: type make doctor\n",
+			argv[3], strerror(err));
+		_exit(err == ENOENT ? 127 : 126); /* as a shell says it */
 	}
 	/* What is typed at a terminal is for the command. */
 	signal(SIGINT, SIG_IGN);

@@ -11,8 +11,9 @@ cd "$(dirname "$0")/.." || exit
 . tests/lib.sh
 failed=
 
-if [ "$(uname -m)" != x86_64 ]; then
-	echo "skip the lab: the vm kind is for x86-64"
+. lab/arch
+if [ -z "$qemu" ]; then
+	echo "skip the lab: there is no vm kind for $arch"
 	exit
 fi
 # A copy uses our kernel; what is not given and not fetched is the running one.
@@ -174,8 +175,8 @@ for signal in "${signals[@]}"; do
 	gone "hosts: nothing is left after SIG$signal"
 done
 mkdir "$tmp/bin"
-printf '#!/bin/sh\necho "no such thing" >&2; exit 1\n' >"$tmp/bin/qemu-system-x86_64"
-chmod +x "$tmp/bin/qemu-system-x86_64"
+printf '#!/bin/sh\necho "no such thing" >&2; exit 1\n' >"$tmp/bin/$qemu"
+chmod +x "$tmp/bin/$qemu"
 LAB=hosts PATH=$tmp/bin:$PATH run true
 want "hosts: a boot that fails: exit 125" 125 $?
 want "hosts: and one line" "1 1" \

@@ -3,6 +3,11 @@
 #
 # A run of a pair is a directory: server.out, server.err, server.rc, client.*.
 
+# As in lab/lab: what is in sbin is found, and nothing depends on the language. And git
+# need not trust a checkout that is somebody else's (in a container) to be read.
+export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin LC_ALL=C.UTF-8
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
+
 # ok NAME / not_ok NAME WHY: one test, one line.
 ok() { echo "ok $1"; }
 not_ok() {
@@ -35,6 +40,22 @@ verdict() {
 run_pair() {
 	mkdir -p "$1"
 	lab/pair -o "$1" "$2" "$3"
+}
+
+# could_start DIR: did both programs start, in the run in DIR? If not, nothing they said
+# can be judged.
+could_start() {
+	! grep -q -s -x -E '12[67]' "$1"/*.rc ||
+		{ echo "the lab could not start a program: type make, then make doctor" && false; }
+}
+
+# built FILE...: are they there? What could not be built has failed by name already
+# (tests/run), and nothing that needs it is judged.
+built() {
+	local f
+	for f; do
+		[ -e "$f" ] || { echo "# not judged, for want of $f" && return 1; }
+	done
 }
 
 # transcript README ROLE: the lines that the README promises of a role, from
