@@ -29,7 +29,7 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all everything names help deps doctor lab-up lab-down lab-shell progress handout \
-	test test-faults soak lint fmt clean
+	test test-faults test-fresh test-arm64 soak lint fmt clean
 
 all: $(PAIRS) ## build every lesson
 
@@ -76,7 +76,8 @@ names:
 # (These only call a script, and reading 500 files takes half a second.)
 ifneq ($(filter-out ex-% hint-% reset-% progress lab-% help,$(or $(MAKECMDGOALS),all)),)
 DEPS ?= $B
--include $(shell find $(DEPS) -name '*.d' 2>/dev/null)
+-include $(shell find $(DEPS) \( -path $B/kernel -o -path $B/next -o -path $B/roots \) -prune \
+	-o -type f -name '*.d' -print 2>/dev/null)
 endif
 
 help: ## this list
@@ -149,7 +150,11 @@ test: ## the tests, twelve minutes
 	@tests/run
 test-faults: ## only what goes wrong around the programs: peers, wires, machines
 	@tests/run faults
-soak: ## all of it at length, on other kernels and compilers too: two hours
+test-fresh: ## the first two commands, in minimal roots of Debian 12 and 13 (root only)
+	@tests/fresh
+test-arm64: ## lessons, breaks and solutions on arm64, which is emulated
+	@tests/arm64
+soak: ## all of it at length, on other kernels and compilers too: four hours
 	@tests/run soak
 lint: ## formatting, clang-tidy, cppcheck, shellcheck, clang -Werror
 	@tests/lint

@@ -47,9 +47,10 @@ static void naive_update(uint64_t n)
 /*
  * DOC: seqlock. Odd while we write, even when the record is whole. The fence
  * keeps the data's stores behind the odd version, the release store keeps the
- * even version behind the data's. C11 says so for readers that are CPUs. Of
- * NICs it says nothing; where DMA is coherent, as on x86, a NIC sees our
- * stores in the order in which another CPU would.
+ * even version behind the data's. C11 says so for readers that are CPUs, of
+ * data that is atomic; compilers keep to it for plain stores, too. Of NICs it
+ * says nothing; where DMA is coherent, as on x86, a NIC sees our stores in the
+ * order in which another CPU would.
  */
 static void seqlock_update(uint64_t n)
 {

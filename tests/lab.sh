@@ -175,7 +175,7 @@ for signal in "${signals[@]}"; do
 	gone "hosts: nothing is left after SIG$signal"
 done
 mkdir "$tmp/bin"
-printf '#!/bin/sh\necho "no such thing" >&2; exit 1\n' >"$tmp/bin/$qemu"
+printf '#!/bin/sh\n[ $1 != --version ] || exec echo 9.0\necho "no such thing" >&2; exit 1\n' >"$tmp/bin/$qemu"
 chmod +x "$tmp/bin/$qemu"
 LAB=hosts PATH=$tmp/bin:$PATH run true
 want "hosts: a boot that fails: exit 125" 125 $?
@@ -292,6 +292,36 @@ sed -i 's/\r//g' "$tmp/out"
 check "shell: the window's size" grep -qx '33 101' "$tmp/out"
 check "shell: ^C is for the command" grep -qx 'status 130' "$tmp/out"
 check "shell: tab completes" grep -qx 'lab/choose' "$tmp/out"
+
+# What the README tells people to type there.
+readme_at_it() {
+	local command
+	await '# $'
+	for command in "${typed[@]}"; do
+		printf '%s\n' "$command" >&3
+		case $command in
+		tcpdump*)
+			await '^listening on'
+			run sh -c 'for d in rxe0 rxe1; do
+				ibv_rc_pingpong -d $d -g 0 -n 5 $host & host=localhost
+				until ss -Hltn | grep -q :18515 || [ $d = rxe1 ]; do sleep 0.1; done
+			done; wait' >/dev/null
+			await 'UDP, length'
+			printf '\003' >&3
+			await 'packets captured'
+			;;
+		esac
+		printf 'echo status $? of %s\n' "${command%% *}" >&3
+		await "^status 0 of ${command%% *}"
+	done
+	printf 'exit\n' >&3
+	await '^exit'
+}
+mapfile -t typed < <(sed -n 's/^| `make lab-shell` | //p' "$OLDPWD/README.md" | grep -o '`[^`]*`' | tr -d '`')
+: >"$tmp/out"
+readme_at_it 3>&1 >"$tmp/typist" |
+	TERM=dumb timeout 60 script -qfec 'exec lab/lab shell' /dev/null >"$tmp/out" 2>&1
+want "shell: the ${#typed[@]} commands that the README says: ${typed[*]}" "3 " "${#typed[@]} $(cat "$tmp/typist")"
 
 # ---- the other kinds, in there ----
 
