@@ -56,7 +56,11 @@ static struct ibv_wc next_message(struct ep *ep)
 static void expect(struct ibv_wc wc, int message, const char *want, size_t len)
 {
 	const char *got = slot[wc.wr_id];
+	bool imm = wc.wc_flags & IBV_WC_WITH_IMM;
 
+	if (imm != (message == 4))
+		die("message %d carries %s immediate", message,
+		    imm ? "an" : "no");
 	if (wc.byte_len != len)
 		die("message %d has %u bytes, not %zu", message, wc.byte_len,
 		    len);
@@ -116,8 +120,6 @@ int main(int argc, char **argv)
 
 	wc = next_message(&ep);
 	expect(wc, 4, TEXT, strlen(TEXT));
-	if (!(wc.wc_flags & IBV_WC_WITH_IMM))
-		die("message 4 carries no immediate");
 	if (ntohl(wc.imm_data) != IMM)
 		die("the immediate is 0x%08x, not 0x%08x", ntohl(wc.imm_data),
 		    IMM);
