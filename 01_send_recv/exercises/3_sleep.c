@@ -183,6 +183,12 @@ int main(int argc, char **argv)
 		if (i % DEPTH == DEPTH - 1)
 			barrier(&ep);
 	}
+
+	/* The end: all that the client sent has been accepted. DEPTH receives
+	 * are posted: a message too many would have taken one of them. */
+	barrier(&ep);
+	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)
+		die("a completion after the last message");
 	note("woken %d times", woken);
 	if (woken > 2 + STREAM / DEPTH)
 		die("woken %d times for %d batches", woken, 2 + STREAM / DEPTH);

@@ -169,6 +169,7 @@ int main(int argc, char **argv)
 			barrier(&ep);
 		}
 	}
+	barrier(&ep); /* the server looks whether there is one more */
 	struct ibv_wc wc;
 	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)
 		die("a completion that nobody asked for");
