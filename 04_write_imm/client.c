@@ -13,6 +13,7 @@
 #include "lesson.h"
 
 static char data[MAX_DATA];
+static int posted; /* requests, by all calls of post() */
 
 static void post(struct ep *ep, struct ibv_send_wr *list)
 {
@@ -21,6 +22,8 @@ static void post(struct ep *ep, struct ibv_send_wr *list)
 
 	if (rc)
 		die_err(rc, "ibv_post_send");
+	for (; list; list = list->next)
+		posted++;
 }
 
 static void expect_completion(struct ep *ep, int wr_id)
@@ -101,6 +104,12 @@ int main(int argc, char **argv)
 			barrier(&ep); /* DEPTH receives are posted again */
 		}
 	}
+
+	/* The end: the server looks whether it is told once more. We count,
+	 * since of a plain WRITE too many it would not be told. */
+	barrier(&ep);
+	if (posted != CHUNKS + CHUNKS / 2)
+		die("%d requests posted, not %d", posted, CHUNKS + CHUNKS / 2);
 	say("PASS %d chunks written and told of, %d of them by hand", CHUNKS,
 	    CHUNKS / 2);
 

@@ -8,7 +8,7 @@
 enum {
 	LESSON = 4,
 	CHUNKS = 20, /* of the transfer, each of a length of its own */
-	DEPTH = 5,   /* receives the server posts: notifications under way */
+	DEPTH = 5,   /* notifications the client may have under way */
 	MAX_DATA = CHUNKS * 7200,
 };
 

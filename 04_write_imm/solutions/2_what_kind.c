@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 	struct options opt = parse_args(argc, argv, "server", LESSON);
 	struct ibv_qp_cap cap = {
 		.max_send_wr = 1,
-		.max_recv_wr = DEPTH,
+		.max_recv_wr = DEPTH + 1, /* one to spare: see the end */
 		.max_send_sge = 1,
 		.max_recv_sge = 1,
 	};
@@ -60,12 +60,12 @@ int main(int argc, char **argv)
 	if (!mr)
 		die_err(errno, "ibv_reg_mr");
 	qp_to_init(&ep, IBV_ACCESS_REMOTE_WRITE);
-	post_receives(&ep, DEPTH);
+	post_receives(&ep, DEPTH + 1);
 	send_info(&ep, mr);
 	qp_to_rtr(&ep, &client);
 	qp_to_rts(&ep);
 	say("%u bytes open to REMOTE_WRITE, %d receives without a buffer",
-	    chunk_at(CHUNKS), DEPTH);
+	    chunk_at(CHUNKS), DEPTH + 1);
 	barrier(&ep);
 
 	bool seen[CHUNKS] = { false };
@@ -112,6 +112,13 @@ int main(int argc, char **argv)
 		if (i % DEPTH == 0)
 			barrier(&ep); /* DEPTH more may come */
 	}
+
+	/* The end: all that the client sent has been accepted. A notification
+	 * too many would have taken the spare receive. */
+	barrier(&ep);
+	struct ibv_wc wc;
+	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)
+		die("a completion after the last notification");
 	say("told %d times by WRITE_WITH_IMM, %d times by SEND_WITH_IMM",
 	    by_write, by_send);
 	compare(0, chunk_at(CHUNKS));
