@@ -13,13 +13,18 @@
  *   leaves nothing behind in a lab that stays up.
  *
  * NAME is a file that is removed at the end: in the guest, that of our pid.
+ *
+ * exec --seed: what is on stdin goes into the kernel's random numbers, now.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/random.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -80,8 +85,28 @@ static int closed(const struct pollfd *p)
 	return p->revents & (POLLERR | POLLHUP);
 }
 
+/*
+ * A guest that was frozen wakes up with the random numbers of that day: two would
+ * have the same PSNs and rkeys. See random(4), RNDRESEEDCRNG.
+ */
+static int seed(void)
+{
+	struct {                   /* struct rand_pool_info */
+		int entropy_count; /* in bits */
+		int buf_size;
+		char buf[256];
+	} pool = { .entropy_count = 256 };
+	int fd = open("/dev/urandom", O_WRONLY);
+
+	pool.buf_size = (int)read(0, pool.buf, sizeof pool.buf);
+	return pool.buf_size < 64 || ioctl(fd, RNDADDENTROPY, &pool) ||
+	       ioctl(fd, RNDRESEEDCRNG);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 2 && strcmp(argv[1], "--seed") == 0)
+		return seed();
 	if (argc < 4)
 		return 2;
 	name = argv[1];

@@ -34,7 +34,9 @@ done
 tmp=$(mktemp -d /tmp/lab.XXXXXX)
 a="$tmp/it's a, lab" b=$tmp/b
 mkdir "$a" "$b"
-cp -R lab "$a" && cp -R lab "$b"
+for d in "$a" "$b"; do
+	cp -R lab "$d" && mkdir "$d/build" && ln -s "$PWD/build/kernel" "$d/build/kernel"
+done
 end() {
 	for d in "$a" "$b"; do
 		[ ! -d "$d/lab" ] || "$d/lab/lab" down 2>/dev/null
@@ -156,6 +158,52 @@ wait $same
 want "two" 0 $?
 wait $other
 want "three" 0 $?
+gone "nothing is left of them"
+
+# ---- a frozen guest ----
+
+# Two that wake up from the same state must not have the same random numbers, and
+# know what time it is.
+awake() {
+	run sh -c 'date +%s; cat /proc/sys/kernel/random/uuid; head -c 8 /dev/urandom | od -An -t x1
+		ibv_rc_pingpong -d rxe0 -g 0 -n 1 >/dev/null &
+		until ss -Hltn | grep -q :18515; do sleep 0.1; done
+		ibv_rc_pingpong -d rxe1 -g 0 -n 1 localhost | grep -o "PSN 0x[0-9a-f]*"; wait' >"$1"
+}
+# A state of our own, to be damaged.
+rm build/kernel && mkdir build/kernel
+run true
+frozen() { echo build/kernel/frozen-*; }
+check "a guest has been frozen" [ -s "$(frozen)" ]
+awake "$tmp/1"
+before=$(date +%s)
+awake "$tmp/2"
+want "two wake up: four random numbers each, none the same" "4 4 0" \
+	"$(tail -n +2 "$tmp/1" | grep -c .) $(tail -n +2 "$tmp/2" | grep -c .) $(grep -c -x -F -f <(tail -n +2 "$tmp/1") "$tmp/2")"
+late=$(($(head -n 1 "$tmp/2") - before))
+check "and know what time it is ($late s later)" [ "$((late >= 0 && late <= 15))" = 1 ]
+# again NAME SAID: a run works, and says that.
+again() {
+	run true
+	want "$1: the run works" 0 $?
+	check "$1: and says \"$2\"" grep -q "^lab: $2" "$tmp/err"
+}
+printf damaged | dd of="$(frozen)" bs=1 seek=$(($(stat -c %s "$(frozen)") / 2)) conv=notrunc 2>/dev/null
+again "a damaged state" "the frozen guest did not wake up; it boots"
+if [ "${1-}" = -l ]; then
+	again "after that" "saving a guest"
+	: >"$(frozen)"
+	again "an empty state" "the frozen guest did not wake up; it boots"
+	mkdir "$tmp/newer"
+	printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v "$qemu")" >"$tmp/newer/$qemu"
+	chmod +x "$tmp/newer/$qemu"
+	PATH=$tmp/newer:$PATH again "another QEMU" "saving a guest"
+	cp "$LAB_KERNEL" "$tmp/kernel"
+	LAB_KERNEL=$tmp/kernel again "another kernel" "saving a guest"
+fi
+echo '# another checkout' >>lab/init
+again "another checkout" "saving a guest"
+check "at most four states are kept" [ "$(find build/kernel/ -name 'frozen-*' | wc -l)" -le 4 ]
 gone "nothing is left of them"
 
 # ---- two hosts ----
