@@ -103,13 +103,13 @@ break-$(num): $(foreach p,$(filter $1/%,$(PATCHES)),break-$(num).$(call num,$p))
 endef
 define break_targets
 .PHONY: break-$2.$(num)
-$B/$(1:.patch=)/built: $1 $(wildcard common/*.[ch] $3/*.[ch])
+$B/$(1:.patch=)/built: $1 $(COMMON) $B/$3/server $B/$3/client
 	@tests/build-break $1
 break-$2.$(num): $B/$(1:.patch=)/built
 	@lab/lab run tests/break $1
 endef
 define control_targets
-$B/$(1:tests/%.patch=%)/built: $1 $(wildcard common/*.[ch]) $(wildcard $(notdir $(patsubst %/,%,$(dir $1)))/*.[ch])
+$B/$(1:tests/%.patch=%)/built: $1 $(COMMON) $(foreach r,server client,$B/$(notdir $(patsubst %/,%,$(dir $1)))/$r)
 	@tests/build-break $1
 endef
 define exercise_targets

@@ -56,9 +56,10 @@ double now_ms(void); /* a clock that only goes forward, in milliseconds */
 
 struct ep {
 	const struct options *opt;
-	int sock;     /* TCP, to the peer */
-	bool hung_up; /* the peer has closed it */
-	bool second;  /* made by ep_second(): the first owns the rest */
+	int sock;       /* TCP, to the peer */
+	bool hung_up;   /* the peer has closed it */
+	unsigned turns; /* of keep_waiting() */
+	bool second;    /* made by ep_second(): the first owns the rest */
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel; /* for those who sleep, not poll */
@@ -160,7 +161,8 @@ void qp_to_rts(struct ep *ep);
 /*
  * For loops that wait for something: call it once a turn. It ends the program
  * after wait_s seconds (since: now_ms() when the wait began), and when the
- * peer has hung up, though not before the caller has had one more look.
+ * peer has hung up, though not before the caller has had one more look. Most
+ * turns return at once: a look costs the caller nothing, a system call does.
  */
 void keep_waiting(struct ep *ep, double since, const char *what);
 
