@@ -58,8 +58,8 @@ struct ep {
 	const struct options *opt;
 	int sock;       /* TCP, to the peer */
 	bool hung_up;   /* the peer has closed it */
-	unsigned turns; /* of keep_waiting() */
 	bool second;    /* made by ep_second(): the first owns the rest */
+	uint16_t turns; /* of keep_waiting() */
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel; /* for those who sleep, not poll */
