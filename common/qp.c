@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "common.h"
+#include "post.h"
 
 /*
  * The GID is this end's address on the network; the table has one for each
@@ -301,6 +302,24 @@ struct ibv_wc wait_wc(struct ep *ep)
 	if (n < 0)
 		die("ibv_poll_cq returned %d", n);
 	return wc;
+}
+
+void post(struct ep *ep, struct ibv_send_wr *list)
+{
+	struct ibv_send_wr *bad;
+	int rc = ibv_post_send(ep->qp, list, &bad);
+
+	if (rc)
+		die_err(rc, "ibv_post_send");
+}
+
+uint64_t expect_completion(struct ep *ep, const char *what)
+{
+	struct ibv_wc wc = wait_wc(ep);
+
+	if (wc.status != IBV_WC_SUCCESS)
+		die("%s: %s", what, ibv_wc_status_str(wc.status));
+	return wc.wr_id;
 }
 
 void ep_close(struct ep *ep)
