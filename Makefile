@@ -60,7 +60,7 @@ $B/asan/unit: $B/asan/tests/unit.o $(COMMON:$B/%=$B/asan/%)
 $B/fuzz: tests/fuzz.c common/tcp.c common/common.h
 	$Qclang -std=gnu11 -D_GNU_SOURCE -g -O1 -Icommon -fno-sanitize-recover=all \
 		-fsanitize=fuzzer,address,undefined tests/fuzz.c common/tcp.c -o $@
-$B/peer: $B/tests/peer.o $(COMMON)
+$B/peer $B/latency: $B/%: $B/tests/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 # What has threads.
@@ -68,7 +68,7 @@ THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create */*.c),
 
 # All that the tests run; names prints it, a word each.
 EVERYTHING := $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) \
-	$B/unit $B/asan/unit $B/fuzz $B/peer
+	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency
 everything: $(EVERYTHING)
 names:
 	@echo $(EVERYTHING)
@@ -98,7 +98,7 @@ define lesson_targets
 run-$(num): $B/$1/server $B/$1/client
 	@lab/lab run lab/pair $B/$1/server $B/$1/client
 check-$(num): $B/$1/server $B/$1/client
-	@lab/lab run tests/check $1
+	@tests/check $1
 break-$(num): $(foreach p,$(filter $1/%,$(PATCHES)),break-$(num).$(call num,$p))
 endef
 define break_targets
@@ -106,7 +106,7 @@ define break_targets
 $B/$(1:.patch=)/built: $1 $(COMMON) $B/$3/server $B/$3/client
 	@tests/build-break $1
 break-$2.$(num): $B/$(1:.patch=)/built
-	@lab/lab run tests/break $1
+	@tests/break $1
 endef
 define control_targets
 $B/$(1:tests/%.patch=%)/built: $1 $(COMMON) $(foreach r,server client,$B/$(notdir $(patsubst %/,%,$(dir $1)))/$r)
