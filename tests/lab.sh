@@ -382,6 +382,13 @@ readme_at_it 3>&1 >"$tmp/typist" |
 	TERM=dumb timeout 60 script -qfec 'exec lab/lab shell' /dev/null >"$tmp/out" 2>&1
 want "shell: the ${#typed[@]} commands that the README says: ${typed[*]}" "3 " "${#typed[@]} $(cat "$tmp/typist")"
 
+sed -n '/^### Commands that the lab/,$s/^\$ //p' "$OLDPWD/docs/nic.md" >"$tmp/typed"
+wrong=''
+while IFS= read -r command; do
+	run bash -c "$command" </dev/null >/dev/null || wrong+="$command; "
+done <"$tmp/typed"
+want "the commands of docs/nic.md: $(grep -c . "$tmp/typed")" "9 " "$(grep -c . "$tmp/typed") $wrong"
+
 # ---- the other kinds, in there ----
 
 inner() { run env -u LAB_IN LAB_STATE=/tmp/state "$@"; }
