@@ -78,9 +78,10 @@ int main(int argc, char **argv)
 		.length = MSG_MAX,
 		.lkey = mr->lkey,
 	};
-	/* SIGNALED: a completion for us. SOLICITED: an event for the server,
-	 * should it be asleep; it means nothing to one that polls, as ours. */
-	unsigned loud = IBV_SEND_SIGNALED | IBV_SEND_SOLICITED;
+	/* Two flags, for two programs. SIGNALED is for us: this send makes a
+	 * completion in our CQ. SOLICITED is for the server: this message wakes
+	 * it, if it sleeps until a solicited message comes (exercise 1.3). This
+	 * server polls, and does not notice it. */
 	struct ibv_send_wr wr[4] = {
 		{ .wr_id = 1,
 		  .opcode = IBV_WR_SEND,
@@ -97,7 +98,7 @@ int main(int argc, char **argv)
 		  .next = &wr[3] },
 		{ .wr_id = 4,
 		  .opcode = IBV_WR_SEND_WITH_IMM,
-		  .send_flags = loud,
+		  .send_flags = IBV_SEND_SIGNALED | IBV_SEND_SOLICITED,
 		  .imm_data = htonl(IMM), /* travels in network order */
 		  .sg_list = &text,
 		  .num_sge = 1 },
@@ -114,7 +115,8 @@ int main(int argc, char **argv)
 	struct ibv_send_wr inl = {
 		.wr_id = 5,
 		.opcode = IBV_WR_SEND,
-		.send_flags = loud | IBV_SEND_INLINE,
+		.send_flags = IBV_SEND_SIGNALED | IBV_SEND_SOLICITED |
+			      IBV_SEND_INLINE,
 		.sg_list = &text,
 		.num_sge = 1,
 	};
@@ -131,6 +133,8 @@ int main(int argc, char **argv)
 	 * DEPTH is enough, since we have DEPTH buffers. */
 	for (int i = 0; i < STREAM; i++) {
 		bool last = i % DEPTH == DEPTH - 1;
+		unsigned signaled = last ? IBV_SEND_SIGNALED : 0;
+		unsigned solicited = last ? IBV_SEND_SOLICITED : 0;
 		struct ibv_sge sge = {
 			.addr = (uintptr_t)out[i % DEPTH],
 			.length = (uint32_t)stream_message(i, out[i % DEPTH]),
@@ -139,7 +143,7 @@ int main(int argc, char **argv)
 		struct ibv_send_wr send = {
 			.wr_id = (uint64_t)i,
 			.opcode = IBV_WR_SEND,
-			.send_flags = last ? loud : 0,
+			.send_flags = signaled | solicited,
 			.sg_list = &sge,
 			.num_sge = 1,
 		};
