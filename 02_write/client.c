@@ -122,30 +122,28 @@ int main(int argc, char **argv)
 	/* DOC: data-then-flag. Act 2: data, then the flag, each its own WRITE
 	 * on one QP, take effect in this order. Between the bytes of one WRITE
 	 * there is no order: its last byte would be no flag. */
-	struct ibv_sge flag_sge = sge(&own.flag, sizeof own.flag);
+	uint64_t flag_at = server.addr + offsetof(struct shared, flag);
+	struct ibv_sge flag = sge(&own.flag, sizeof own.flag);
 
 	for (uint64_t round = 1; round <= ROUNDS; round++) {
-		struct ibv_send_wr flag_wr = {
-			.wr_id = round,
-			.opcode = IBV_WR_RDMA_WRITE,
-			.send_flags = IBV_SEND_SIGNALED,
-			.sg_list = &flag_sge,
-			.num_sge = 1,
-			.wr.rdma = { .remote_addr =
-					     server.addr +
-					     offsetof(struct shared, flag),
-				     .rkey = server.rkey },
-		};
-		struct ibv_send_wr data_wr = {
-			.opcode = IBV_WR_RDMA_WRITE,
-			.sg_list = &gather[1], /* the body */
-			.num_sge = 1,
-			.wr.rdma = { .remote_addr = page, .rkey = server.rkey },
-			.next = &flag_wr,
+		struct ibv_send_wr update[2] = {
+			{ .opcode = IBV_WR_RDMA_WRITE,
+			  .sg_list = &gather[1], /* the body */
+			  .num_sge = 1,
+			  .wr.rdma = { .remote_addr = page,
+				       .rkey = server.rkey },
+			  .next = &update[1] },
+			{ .wr_id = round,
+			  .opcode = IBV_WR_RDMA_WRITE,
+			  .send_flags = IBV_SEND_SIGNALED,
+			  .sg_list = &flag,
+			  .num_sge = 1,
+			  .wr.rdma = { .remote_addr = flag_at,
+				       .rkey = server.rkey } },
 		};
 		pattern(own.body, BODY, (int)round);
 		own.flag = htobe64(round);
-		post(&ep, &data_wr);
+		post(&ep, update);
 		expect_completion(&ep, round);
 		barrier(&ep); /* the server has read this round's data */
 	}

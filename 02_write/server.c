@@ -8,6 +8,7 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdatomic.h>
 
 #include "common.h"
@@ -21,6 +22,48 @@ static void compare(const char *got, const char *want, int len)
 		if (got[k] != want[k])
 			die("byte %d is 0x%02x, not 0x%02x", k, got[k] & 0xff,
 			    want[k] & 0xff);
+}
+
+/*
+ * DOC: events. The device reports what belongs to no request of ours as an
+ * asynchronous event. A WRITE that our NIC refused is such a thing: it took no
+ * receive, so no completion can tell (man ibv_get_async_event). Hardware raises
+ * the event; rxe of Linux 6.1 and 6.12 does not.
+ */
+static void look_for_events(struct ep *ep)
+{
+	struct pollfd device = { .fd = ep->ctx->async_fd, .events = POLLIN };
+	struct ibv_async_event e;
+
+	/* ibv_get_async_event sleeps if there is none: so ask first. */
+	while (poll(&device, 1, 0) > 0) {
+		if (ibv_get_async_event(ep->ctx, &e))
+			die_err(errno, "ibv_get_async_event");
+		ibv_ack_async_event(&e); /* or ibv_destroy_qp waits for it */
+		const char *what = ibv_event_type_str(e.event_type);
+
+		switch (e.event_type) {
+		case IBV_EVENT_QP_FATAL:
+		case IBV_EVENT_QP_REQ_ERR:
+		case IBV_EVENT_QP_ACCESS_ERR:
+			die("asynchronous event: %s", what);
+		default: /* a port, a GID: our QP has no error */
+			note("asynchronous event: %s", what);
+		}
+	}
+}
+
+/* Sleeps in poll(2), until the client or the device has something to say. */
+static void sleep_until_woken(struct ep *ep)
+{
+	struct pollfd either[2] = {
+		{ .fd = ep->sock, .events = POLLIN },
+		{ .fd = ep->ctx->async_fd, .events = POLLIN },
+	};
+
+	if (poll(either, 2, ep->opt->wait_s * 1000) == 0)
+		die("barrier: nothing within %d s", ep->opt->wait_s);
+	look_for_events(ep);
 }
 
 int main(int argc, char **argv)
@@ -51,12 +94,17 @@ int main(int argc, char **argv)
 	send_info(&ep, mr); /* address and rkey: the key to the first gate */
 	qp_to_rtr(&ep, &client);
 	qp_to_rts(&ep);
+	/* Do the bytes of one WRITE land in order? We ask the QP that is written
+	 * to. 0: nobody promises it, so the last byte of a WRITE is no flag. */
+	note("ibv_query_qp_data_in_order of RDMA_WRITE: %d",
+	     ibv_query_qp_data_in_order(ep.qp, IBV_WR_RDMA_WRITE, 0));
 	say("%zu bytes open to REMOTE_WRITE; going to sleep", sizeof shared);
 	barrier(&ep);
 
 	/* Act 1: asleep in poll(2), until the client says over TCP that its
 	 * WRITEs have completed. (Enough on soft-RoCE. What a NIC promises to
 	 * show us is what came before a receive completion: lesson 04.) */
+	sleep_until_woken(&ep);
 	barrier(&ep);
 	static char want[PAGE];
 	struct ibv_wc wc;
@@ -81,6 +129,8 @@ int main(int argc, char **argv)
 		compare(shared.page, want, BODY);
 		barrier(&ep); /* now the client may overwrite the data */
 	}
+	look_for_events(&ep);
+	say("no asynchronous event tells of an error");
 	say("PASS %d rounds: each time the flag showed, its data was there",
 	    ROUNDS);
 
