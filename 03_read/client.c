@@ -10,27 +10,9 @@
 
 #include "common.h"
 #include "lesson.h"
+#include "post.h"
 
 static char buf[DATA];
-
-static void post(struct ep *ep, struct ibv_send_wr *list)
-{
-	struct ibv_send_wr *bad;
-	int rc = ibv_post_send(ep->qp, list, &bad);
-
-	if (rc)
-		die_err(rc, "ibv_post_send");
-}
-
-static void expect_completion(struct ep *ep, int wr_id)
-{
-	struct ibv_wc wc = wait_wc(ep);
-
-	if (wc.status != IBV_WC_SUCCESS)
-		die("RDMA_READ: %s", ibv_wc_status_str(wc.status));
-	if (wc.wr_id != (uint64_t)wr_id)
-		die("completion of READ %d, not %d", (int)wc.wr_id, wr_id);
-}
 
 /* Do these len bytes of ours equal those at offset `at` of the server's? */
 static void compare(const char *got, int at, int len)
@@ -78,7 +60,6 @@ int main(int argc, char **argv)
 		.lkey = mr->lkey,
 	};
 	struct ibv_send_wr read = {
-		.wr_id = 1,
 		.opcode = IBV_WR_RDMA_READ, /* a "send" only to the queue */
 		.send_flags = IBV_SEND_SIGNALED,
 		.sg_list = &into, /* here: where to put it */
@@ -89,7 +70,7 @@ int main(int argc, char **argv)
 	post(&ep, &read);
 	/* Until the completion buf belongs to the NIC: now it may hold
 	 * nothing, half of it, or all. */
-	expect_completion(&ep, 1);
+	expect_completion(&ep, "RDMA_READ");
 	compare(buf, 0, DATA);
 	say("one RDMA_READ of %d bytes, all as they are over there", DATA);
 
@@ -121,7 +102,8 @@ int main(int argc, char **argv)
 	memset(buf, '?', sizeof buf);
 	post(&ep, wr);
 	for (int i = 0; i < RECORDS; i++) {
-		expect_completion(&ep, i); /* they come in order */
+		if (expect_completion(&ep, "RDMA_READ") != (uint64_t)i)
+			die("the READs did not complete in order");
 		compare(buf + (RECORDS - 1 - i) * RECORD, i * RECORD, RECORD);
 	}
 	barrier(&ep); /* now, and not before, wake the server */
