@@ -11,29 +11,69 @@
 
 #include "common.h"
 #include "lesson.h"
+#include "post.h"
 
 static char data[MAX_DATA];
-static int posted; /* requests, by all calls of post() */
+static struct ibv_mr *mr;
+static int posted; /* requests, by all calls of post_counted() */
 
-static void post(struct ep *ep, struct ibv_send_wr *list)
+static void post_counted(struct ep *ep, struct ibv_send_wr *list)
 {
-	struct ibv_send_wr *bad;
-	int rc = ibv_post_send(ep->qp, list, &bad);
-
-	if (rc)
-		die_err(rc, "ibv_post_send");
+	post(ep, list);
 	for (; list; list = list->next)
 		posted++;
 }
 
-static void expect_completion(struct ep *ep, int wr_id)
+/* Chunk n of our memory, as our NIC sees it. */
+static struct ibv_sge sge(uint32_t n)
 {
-	struct ibv_wc wc = wait_wc(ep);
+	return (struct ibv_sge){
+		.addr = (uintptr_t)(data + chunk_at(n)),
+		.length = chunk_len(n),
+		.lkey = mr->lkey,
+	};
+}
 
-	if (wc.status != IBV_WC_SUCCESS)
-		die("chunk: %s", ibv_wc_status_str(wc.status));
-	if (wc.wr_id != (uint64_t)wr_id)
-		die("completion of %d, not %d", (int)wc.wr_id, wr_id);
+/* DOC: write-and-tell. One request: the data goes to remote_addr, and n into
+ * the completion of a receive. */
+static void write_with_imm(struct ep *ep, const struct qp_info *server,
+			   uint32_t n, unsigned flags)
+{
+	struct ibv_sge chunk = sge(n);
+	struct ibv_send_wr write = {
+		.wr_id = n,
+		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+		.send_flags = flags,
+		.imm_data = htonl(n),
+		.sg_list = &chunk,
+		.num_sge = 1,
+		.wr.rdma = { .remote_addr = server->addr + chunk_at(n),
+			     .rkey = server->rkey },
+	};
+
+	post_counted(ep, &write);
+}
+
+/* DOC: by-hand. Two requests: the SEND is posted behind the WRITE, on the same
+ * QP, so it is received when the data is in place. */
+static void write_then_send(struct ep *ep, const struct qp_info *server,
+			    uint32_t n, unsigned flags)
+{
+	struct ibv_sge chunk = sge(n);
+	struct ibv_send_wr wr[2] = {
+		{ .opcode = IBV_WR_RDMA_WRITE,
+		  .sg_list = &chunk,
+		  .num_sge = 1,
+		  .wr.rdma = { .remote_addr = server->addr + chunk_at(n),
+			       .rkey = server->rkey },
+		  .next = &wr[1] },
+		{ .wr_id = n,
+		  .opcode = IBV_WR_SEND_WITH_IMM, /* of nothing else */
+		  .send_flags = flags,
+		  .imm_data = htonl(n) },
+	};
+
+	post_counted(ep, wr);
 }
 
 int main(int argc, char **argv)
@@ -48,7 +88,7 @@ int main(int argc, char **argv)
 	struct ep ep = ep_open(&opt, cap);
 
 	tcp_connect(&ep);
-	struct ibv_mr *mr = ibv_reg_mr(ep.pd, data, sizeof data, 0);
+	mr = ibv_reg_mr(ep.pd, data, sizeof data, 0);
 	if (!mr)
 		die_err(errno, "ibv_reg_mr");
 	for (uint32_t k = 0; k < sizeof data; k++)
@@ -64,43 +104,16 @@ int main(int argc, char **argv)
 	for (int i = 0; i < CHUNKS; i++) {
 		/* Not one after the other: the number has to tell. */
 		uint32_t n = (uint32_t)(i * 7 % CHUNKS);
-		bool by_hand = i >= CHUNKS / 2;
 		bool last = i % DEPTH == DEPTH - 1;
+		unsigned flags = last ? IBV_SEND_SIGNALED : 0;
 
-		/* DOC: write-and-tell */
-		struct ibv_sge chunk = {
-			.addr = (uintptr_t)(data + chunk_at(n)),
-			.length = chunk_len(n),
-			.lkey = mr->lkey,
-		};
-		struct ibv_send_wr write = {
-			.wr_id = (uint64_t)i,
-			.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
-			.send_flags = last ? IBV_SEND_SIGNALED : 0,
-			.imm_data = htonl(n),
-			.sg_list = &chunk,
-			.num_sge = 1,
-			.wr.rdma = { .remote_addr = server.addr + chunk_at(n),
-				     .rkey = server.rkey },
-		};
-
-		/* DOC: by-hand. The SEND is posted behind the WRITE, on the
-		 * same QP: it is received when the data is in place. */
-		struct ibv_send_wr tell = {
-			.wr_id = (uint64_t)i,
-			.opcode = IBV_WR_SEND_WITH_IMM,
-			.send_flags = write.send_flags,
-			.imm_data = htonl(n),
-		};
-		if (by_hand) {
-			write.opcode = IBV_WR_RDMA_WRITE;
-			write.send_flags = 0;
-			write.next = &tell;
-		}
-		post(&ep, &write);
-
+		if (i < CHUNKS / 2)
+			write_with_imm(&ep, &server, n, flags);
+		else
+			write_then_send(&ep, &server, n, flags);
 		if (last) {
-			expect_completion(&ep, i);
+			if (expect_completion(&ep, "chunk") != n)
+				die("a completion, but not of chunk %u", n);
 			barrier(&ep); /* DEPTH receives are posted again */
 		}
 	}
