@@ -27,8 +27,8 @@ static void compare(const char *got, const char *want, int len)
 /*
  * DOC: events. The device reports what belongs to no request of ours as an
  * asynchronous event. A WRITE that our NIC refused is such a thing: it took no
- * receive, so no completion can tell (man ibv_get_async_event). Hardware raises
- * the event; rxe of Linux 6.1 and 6.12 does not.
+ * receive, so no completion can tell (InfiniBand rule C9-222.1.1, man
+ * ibv_get_async_event). rxe of Linux 6.1 and 6.12 does not raise the event.
  */
 static void look_for_events(struct ep *ep)
 {
