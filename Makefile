@@ -9,7 +9,7 @@ B := build
 Q := $(if $(V),,@)
 
 LESSONS := $(wildcard [0-9][0-9]_*)
-COMMON := $(patsubst %.c,$B/%.o,$(wildcard common/*.c))
+COMMON := $(patsubst %.c,$B/%.o,$(wildcard common/*.c common/*/*.c))
 PAIRS := $(foreach l,$(LESSONS),$B/$l/server $B/$l/client)
 WORK := $(patsubst %.c,$B/%,$(wildcard [0-9][0-9]_*/exercises/*.c \
 	[0-9][0-9]_*/exercises/peers/*.c [0-9][0-9]_*/solutions/*.c))
@@ -57,9 +57,10 @@ $B/asan/unit: $B/asan/tests/unit.o $(COMMON:$B/%=$B/asan/%)
 	$Q$(CC) $(CFLAGS) $(ASAN) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
 
 # Any bytes as QP info (libFuzzer is clang's), and peers that break the rules.
-$B/fuzz: tests/fuzz.c common/tcp.c common/common.h
+FUZZED := tests/fuzz.c common/tcp.c common/plumbing/sockets.c
+$B/fuzz: $(FUZZED) common/common.h
 	$Qclang -std=gnu11 -D_GNU_SOURCE -g -O1 -Icommon -fno-sanitize-recover=all \
-		-fsanitize=fuzzer,address,undefined tests/fuzz.c common/tcp.c -o $@
+		-fsanitize=fuzzer,address,undefined $(FUZZED) -o $@
 $B/peer $B/latency: $B/%: $B/tests/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 

@@ -2,9 +2,10 @@
 /*
  * common/common.h - what every lesson needs and no lesson is about.
  *
- *   say.c  the command line, one-line output, dying
- *   tcp.c  the TCP side channel: QP info exchange and barriers
- *   qp.c   the device, the QP and its state transitions, one completion
+ *   tcp.c     the TCP side channel: QP info exchange and barriers
+ *   qp.c      the device, the QP and its state transitions, one completion
+ *   plumbing/ say.c: the command line, one-line output, dying;
+ *             sockets.c: bytes over TCP, each wait with a deadline
  *
  * Every function here either succeeds or ends the program with one FAIL line
  * and a non-zero status, so no lesson checks their results. What a lesson
@@ -19,7 +20,7 @@
 
 #include <infiniband/verbs.h>
 
-/* ---- say.c ------------------------------------------------------------- */
+/* ---- plumbing/say.c ---------------------------------------------------- */
 
 struct options {
 	const char *role; /* "server" or "client" */
@@ -73,56 +74,56 @@ struct ep {
 	enum ibv_mtu mtu;  /* active MTU of our port */
 	uint32_t psn;      /* number of our first packet, 24 bits */
 
-	/* Set by ep_open(); explained in qp.c where the QP is given them. */
-	uint8_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
-	uint8_t max_rd_atomic, max_dest_rd_atomic;
+	/* ep_open() sets these. A lesson may change them until the QP is given
+	 * them, where qp.c explains them: at RTR how we answer the peer's
+	 * requests, at RTS how we send our own. */
+	uint8_t min_rnr_timer, max_dest_rd_atomic;            /* RTR */
+	uint8_t timeout, retry_cnt, rnr_retry, max_rd_atomic; /* RTS */
 };
 
-/* ---- tcp.c ------------------------------------------------------------- */
-
-/*
- * QP info: the one message of the exchange, the same in both directions. The
- * client sends its own first; the server checks it before it answers. Big
- * endian, 56 bytes:
- *
- *   offset size field
- *        0    4 magic    0x52444d41, "RDMA"
- *        4    2 version  1
- *        6    2 lesson   1 to 8
- *        8    4 qpn      QP number, 24 bits, not 0 or 1 (the special QPs)
- *       12    4 psn      number of the sender's first packet, 24 bits
- *       16    2 lid      InfiniBand address; 0 on RoCE
- *       18    1 mtu      enum ibv_mtu: 1 = 256, 2 = 512 ... 5 = 4096 bytes
- *       19    1 zero     0
- *       20    4 rkey     of the memory region that is offered
- *       24   16 gid      RoCE address, in network order; not zero
- *       40    8 addr     where that region begins
- *       48    8 len      its length in bytes; 0: none is offered
- *
- * After it, either side sends one byte 'B' at each barrier.
- */
-enum { INFO_LEN = 56 };
-
-struct qp_info {
-	uint32_t qpn, psn;
-	uint16_t lid;
-	enum ibv_mtu mtu;
-	union ibv_gid gid;
-	uint64_t addr, len; /* the peer's memory region, if it offers one */
-	uint32_t rkey;
-};
-
-void info_pack(uint8_t msg[INFO_LEN], const struct qp_info *info,
-	       unsigned lesson);
-/* Checks every field. Returns false, with the reason in why, or fills info. */
-bool info_unpack(const uint8_t msg[INFO_LEN], struct qp_info *info,
-		 unsigned lesson, char why[80]);
+/* ---- plumbing/sockets.c ------------------------------------------------ */
 
 /* Server: wait for one client, on IPv4 and IPv6. One that hangs up without a
  * word was a port scanner: the server goes on waiting. */
 void tcp_accept(struct ep *ep);
 /* Client: connect, trying again for wait_s, so start order is free. */
 void tcp_connect(struct ep *ep);
+
+/* All len bytes, or "what: ..." says why not: the peer hung up, or wait_s are
+ * over. */
+void tcp_send(struct ep *ep, const void *buf, size_t len, const char *what);
+void tcp_recv(struct ep *ep, void *buf, size_t len, const char *what);
+
+/* ---- tcp.c ------------------------------------------------------------- */
+
+/*
+ * QP info: the one message of the exchange, the same in both directions. These
+ * are its bytes, without holes, each number in big endian. The client sends its
+ * own first; the server checks it before it answers. After it, either side
+ * sends one byte 'B' at each barrier.
+ */
+struct qp_info {          /* at byte */
+	uint32_t magic;   /*  0: 0x52444d41, "RDMA" */
+	uint16_t version; /*  4: 1 */
+	uint16_t lesson;  /*  6: 1 to 8 */
+	uint32_t qpn;     /*  8: QP number, 24 bits, not 0 or 1 (special QPs) */
+	uint32_t psn;     /* 12: number of the sender's first packet, 24 bits */
+	uint16_t lid;     /* 16: InfiniBand address; 0 on RoCE */
+	uint8_t mtu;      /* 18: enum ibv_mtu: 1 = 256, 2 = 512 ... 5 = 4096 */
+	uint8_t zero;     /* 19: 0 */
+	uint32_t rkey;    /* 20: of the memory region that is offered */
+	union ibv_gid gid; /* 24: RoCE address, in network order; not zero */
+	uint64_t addr;     /* 40: where that region begins */
+	uint64_t len;      /* 48: its length in bytes; 0: none is offered */
+};
+enum { INFO_LEN = 56 };
+
+/* To the bytes of the message; magic, version and lesson are filled in. */
+void info_pack(uint8_t msg[INFO_LEN], const struct qp_info *info,
+	       unsigned lesson);
+/* And back. Checks every field: if one is wrong, false, with the reason. */
+bool info_unpack(const uint8_t msg[INFO_LEN], struct qp_info *info,
+		 unsigned lesson, char why[80]);
 
 /* Send our QP info; mr is the region offered to the peer, or NULL. */
 void send_info(struct ep *ep, const struct ibv_mr *mr);
@@ -143,10 +144,8 @@ bool peer_waits(struct ep *ep);
  * that cap asks for, so it cannot overrun while no more than that is posted.
  */
 struct ep ep_open(const struct options *opt, struct ibv_qp_cap cap);
-/*
- * A second QP, with a CQ of its own; device, PD and TCP connection are those
- * of the first. Close it before the first.
- */
+/* A second QP, with a CQ of its own; device, PD and TCP connection are those
+ * of the first. Close it before the first. */
 struct ep ep_second(const struct ep *first, struct ibv_qp_cap cap);
 /* Undoes either; for the first also closes the TCP connection. */
 void ep_close(struct ep *ep);

@@ -7,11 +7,10 @@
  * info_unpack(), and to recv_info() and barrier() as in a lesson. The die()
  * of this file does not exit: it goes back to where the reading began.
  *
- * Built of this file and common/tcp.c, without a device and without libibverbs:
+ * Built of this file, common/tcp.c and common/plumbing/sockets.c, without a
+ * device and without libibverbs:
  *
- *   clang -std=gnu11 -D_GNU_SOURCE -g -O1 -Icommon -fno-sanitize-recover=all
- *       -fsanitize=fuzzer,address,undefined tests/fuzz.c common/tcp.c
- *       -o build/fuzz
+ *   make build/fuzz
  *   build/fuzz -runs=1000000 -max_len=96 build/corpus
  *
  * An empty directory build/corpus gets a good message for each lesson to start

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* common/say.c - the command line, one-line output, dying. */
+/* common/plumbing/say.c - the command line, one-line output, dying. */
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,22 +14,12 @@
 
 static const char *role = "?";
 
-static void line(int fd, const char *mark, int err, const char *fmt, va_list ap)
+static void line(int fd, const char *mark, const char *fmt, va_list ap)
 {
 	char buf[512];
 	int n = snprintf(buf, sizeof buf, "%s: %s", role, mark);
 
 	n += vsnprintf(buf + n, sizeof buf - (size_t)n, fmt, ap);
-	if (err && n < (int)sizeof buf) {
-		const char *name = strerrorname_np(err);
-		bool pinned = err == ENOMEM && strcmp(fmt, "ibv_reg_mr") == 0;
-
-		n += snprintf(
-			buf + n, sizeof buf - (size_t)n, ": %s (%s)%s",
-			strerror(err), name ? name : "?",
-			pinned ? "; \"ulimit -l\" limits what may be pinned"
-			       : "");
-	}
 	if (n > (int)sizeof buf - 1)
 		n = sizeof buf - 1;
 	buf[n++] = '\n';
@@ -42,7 +32,7 @@ void say(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	line(STDOUT_FILENO, "", 0, fmt, ap);
+	line(STDOUT_FILENO, "", fmt, ap);
 	va_end(ap);
 }
 
@@ -51,41 +41,36 @@ void note(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	line(STDERR_FILENO, "# ", 0, fmt, ap);
+	line(STDERR_FILENO, "# ", fmt, ap);
 	va_end(ap);
-}
-
-/* One FAIL line: if two threads fail, the second one waits for the exit. */
-static void only_once(void)
-{
-	static atomic_flag dying = ATOMIC_FLAG_INIT;
-
-	while (atomic_flag_test_and_set(&dying))
-		pause();
 }
 
 void die(const char *fmt, ...)
 {
+	static atomic_flag dying = ATOMIC_FLAG_INIT;
 	va_list ap;
 
-	only_once();
-
+	/* One FAIL line: if two threads fail, the second waits for the exit. */
+	while (atomic_flag_test_and_set(&dying))
+		pause();
 	va_start(ap, fmt);
-	line(STDOUT_FILENO, "FAIL ", 0, fmt, ap);
+	line(STDOUT_FILENO, "FAIL ", fmt, ap);
 	va_end(ap);
 	exit(1);
 }
 
 void die_err(int err, const char *fmt, ...)
 {
+	const char *name = strerrorname_np(err), *hint = "";
+	char what[512];
 	va_list ap;
 
-	only_once();
-
 	va_start(ap, fmt);
-	line(STDOUT_FILENO, "FAIL ", err, fmt, ap);
+	vsnprintf(what, sizeof what, fmt, ap);
 	va_end(ap);
-	exit(1);
+	if (err == ENOMEM && strcmp(what, "ibv_reg_mr") == 0)
+		hint = "; \"ulimit -l\" limits what may be pinned";
+	die("%s: %s (%s)%s", what, strerror(err), name ? name : "?", hint);
 }
 
 double now_ms(void)
@@ -96,9 +81,9 @@ double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-static void usage(FILE *to, bool is_client)
+static void usage(int status)
 {
-	fprintf(to,
+	fprintf(status ? stderr : stdout,
 		"usage: %s [-d device] [-i ib-port] [-g gid-index] "
 		"[-p tcp-port] [-t seconds]%s\n"
 		"  -d  RDMA device (the first with an active port)\n"
@@ -106,20 +91,23 @@ static void usage(FILE *to, bool is_client)
 		"  -g  index into the port's GID table (chosen, and printed)\n"
 		"  -p  TCP port of the QP info exchange (18515)\n"
 		"  -t  longest single wait (6)\n",
-		role, is_client ? " [host]" : "");
+		role, strcmp(role, "client") == 0 ? " [host]" : "");
+	exit(status);
 }
 
-static int number(const char *s, int min, int max, bool is_client, char opt)
+/* The value of option -c. */
+static int number(int c, int min, int max)
 {
 	char *end;
-	long n = strtol(s, &end, 10);
+	long n = strtol(optarg, &end, 10);
 
-	if (end != s && !*end && n >= min && n <= max)
-		return (int)n;
-	fprintf(stderr, "%s: -%c takes a number from %d to %d, not \"%s\"\n",
-		role, opt, min, max, s);
-	usage(stderr, is_client);
-	exit(2);
+	if (end == optarg || *end || n < min || n > max) {
+		fprintf(stderr,
+			"%s: -%c takes a number from %d to %d, not \"%s\"\n",
+			role, c, min, max, optarg);
+		usage(2);
+	}
+	return (int)n;
 }
 
 /* The last resort, should a call into the driver itself not return. */
@@ -142,43 +130,27 @@ struct options parse_args(int argc, char **argv, const char *r, unsigned lesson)
 		.gid_index = -1,
 		.wait_s = 6,
 	};
-	bool client = strcmp(r, "client") == 0;
 	int c;
 
 	role = r;
 	while ((c = getopt(argc, argv, "d:i:g:p:t:h")) != -1) {
-		switch (c) {
-		case 'd':
+		if (c == 'd')
 			o.dev = optarg;
-			break;
-		case 'i':
-			o.ib_port =
-				(uint8_t)number(optarg, 1, 254, client, 'i');
-			break;
-		case 'g':
-			o.gid_index = number(optarg, 0, 255, client, 'g');
-			break;
-		case 'p':
-			number(optarg, 1, 65535, client, 'p');
+		else if (c == 'i')
+			o.ib_port = (uint8_t)number(c, 1, 254);
+		else if (c == 'g')
+			o.gid_index = number(c, 0, 255);
+		else if (c == 'p' && number(c, 1, 65535))
 			o.tcp_port = optarg;
-			break;
-		case 't':
-			o.wait_s = number(optarg, 1, 3600, client, 't');
-			break;
-		case 'h':
-			usage(stdout, client);
-			exit(0);
-		default:
-			usage(stderr, client);
-			exit(2);
-		}
+		else if (c == 't')
+			o.wait_s = number(c, 1, 3600);
+		else
+			usage(c == 'h' ? 0 : 2);
 	}
-	if (client && optind < argc)
+	if (strcmp(r, "client") == 0 && optind < argc)
 		o.host = argv[optind++];
-	if (optind < argc) {
-		usage(stderr, client);
-		exit(2);
-	}
+	if (optind < argc)
+		usage(2);
 	snprintf(last_words, sizeof last_words,
 		 "%s: FAIL the whole program took too long\n", role);
 	signal(SIGALRM, too_long);
