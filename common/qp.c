@@ -22,27 +22,28 @@
 #include "common.h"
 #include "post.h"
 
+/* For the verbs that return the error number itself, or 0 if all went well. */
+static void must(int rc, const char *verb)
+{
+	if (rc)
+		die_err(rc, "%s", verb);
+}
+
 /*
  * The GID is this end's address on the network; the table has one for each
  * IP address of the interface and RoCE version. Index 0 is often an IPv6
  * address that nobody routes. An IPv4-mapped one (::ffff:a.b.c.d) of RoCE v2
- * works wherever IPv4 does; without one, any other RoCE v2 GID.
+ * works wherever IPv4 does; without one, any other that is not of RoCE v1.
  */
 int choose_gid(const struct ibv_gid_entry *t, int n, unsigned ib_port)
 {
-	static const uint8_t zero[16];
 	int best = -1;
 
 	for (int i = 0; i < n; i++) {
-		const struct in6_addr *ip = (const void *)t[i].gid.raw;
-
-		if (t[i].port_num != ib_port || memcmp(ip, zero, 16) == 0)
+		if (t[i].port_num != ib_port ||
+		    t[i].gid_type == IBV_GID_TYPE_ROCE_V1)
 			continue;
-		if (t[i].gid_type == IBV_GID_TYPE_IB && best < 0)
-			best = i;
-		if (t[i].gid_type != IBV_GID_TYPE_ROCE_V2)
-			continue;
-		if (IN6_IS_ADDR_V4MAPPED(ip))
+		if (IN6_IS_ADDR_V4MAPPED(t[i].gid.raw))
 			return i;
 		if (best < 0)
 			best = i;
@@ -55,33 +56,32 @@ static void pick_gid(struct ep *ep)
 	static const char *const types[] = { "InfiniBand", "RoCE v1",
 					     "RoCE v2" };
 	const struct options *o = ep->opt;
-	struct ibv_gid_entry t[256], *g;
+	const char *dev = ibv_get_device_name(ep->ctx->device);
+	struct ibv_gid_entry t[256], *g = t;
 	char ip[INET6_ADDRSTRLEN];
 
 	if (o->gid_index >= 0) {
-		g = &t[0];
 		int rc = ibv_query_gid_ex(ep->ctx, o->ib_port,
 					  (uint32_t)o->gid_index, g, 0);
 		if (rc)
 			die_err(rc, "GID index %d (-g) of %s", o->gid_index,
-				ep->ctx->device->name);
+				dev);
 	} else {
-		ssize_t n = ibv_query_gid_table(ep->ctx, t, 256, 0);
-
+		int n = (int)ibv_query_gid_table(ep->ctx, t, 256, 0);
 		if (n < 0)
-			die_err((int)-n, "ibv_query_gid_table");
-		int i = choose_gid(t, (int)n, o->ib_port);
+			die_err(-n, "ibv_query_gid_table");
+		int i = choose_gid(t, n, o->ib_port);
 		if (i < 0)
 			die("%s has no usable GID: has its network interface "
 			    "an IP address?",
-			    ep->ctx->device->name);
+			    dev);
 		g = &t[i];
 	}
 	ep->gid = g->gid;
 	ep->gid_index = (uint8_t)g->gid_index;
 	inet_ntop(AF_INET6, g->gid.raw, ip, sizeof ip);
-	note("%s port %u, GID %u: %s (%s)", ep->ctx->device->name, o->ib_port,
-	     g->gid_index, ip, g->gid_type < 3 ? types[g->gid_type] : "?");
+	note("%s port %u, GID %u: %s (%s)", dev, o->ib_port, g->gid_index, ip,
+	     g->gid_type < 3 ? types[g->gid_type] : "?");
 }
 
 /* Opens the named device, or the first whose port is active. */
@@ -92,21 +92,17 @@ static void open_device(struct ep *ep)
 	int n = 0;
 	struct ibv_device **list = ibv_get_device_list(&n);
 
-	for (int i = 0; list && i < n && !ep->ctx; i++) {
-		if (o->dev && strcmp(ibv_get_device_name(list[i]), o->dev) != 0)
+	for (int i = 0; i < n && !ep->ctx; i++) {
+		const char *name = ibv_get_device_name(list[i]);
+
+		if (o->dev && strcmp(name, o->dev) != 0)
 			continue;
-		if (list[i]->transport_type == IBV_TRANSPORT_IWARP) {
-			if (!o->dev)
-				continue;
-			/* Its QPs can only be connected by librdmacm. */
-			die("%s is an iWARP device: the lessons need RoCE or "
-			    "InfiniBand",
-			    o->dev);
-		}
+		/* Only librdmacm can connect the QPs of iWARP. */
+		if (list[i]->transport_type == IBV_TRANSPORT_IWARP)
+			continue;
 		ep->ctx = ibv_open_device(list[i]);
 		if (!ep->ctx)
-			die_err(errno, "ibv_open_device %s",
-				ibv_get_device_name(list[i]));
+			die_err(errno, "ibv_open_device %s", name);
 		int rc = ibv_query_port(ep->ctx, o->ib_port, &port);
 		if (rc && o->dev)
 			die_err(rc, "port %u of %s", o->ib_port, o->dev);
@@ -119,7 +115,8 @@ static void open_device(struct ep *ep)
 		ibv_free_device_list(list);
 	if (!ep->ctx) {
 		say("FAIL no RDMA device%s%s with port %u active here "
-		    "(\"make run-NN\" brings a lab, \"make doctor\" helps)",
+		    "(not counting iWARP; \"make run-NN\" brings a lab, "
+		    "\"make doctor\" helps)",
 		    o->dev ? " named " : "", o->dev ? o->dev : "", o->ib_port);
 		exit(77);
 	}
@@ -132,9 +129,8 @@ static void make_qp(struct ep *ep, struct ibv_qp_cap cap)
 	ep->channel = ibv_create_comp_channel(ep->ctx);
 	if (!ep->channel)
 		die_err(errno, "ibv_create_comp_channel");
-	ep->cq =
-		ibv_create_cq(ep->ctx, (int)(cap.max_send_wr + cap.max_recv_wr),
-			      NULL, ep->channel, 0);
+	int cqe = (int)(cap.max_send_wr + cap.max_recv_wr);
+	ep->cq = ibv_create_cq(ep->ctx, cqe, NULL, ep->channel, 0);
 	if (!ep->cq)
 		die_err(errno, "ibv_create_cq");
 
@@ -166,12 +162,22 @@ struct ep ep_open(const struct options *opt, struct ibv_qp_cap cap)
 		.retry_cnt = 6,
 		.rnr_retry = 6,
 		.min_rnr_timer = 24,
-		.max_rd_atomic = 4,
-		.max_dest_rd_atomic = 4,
 	};
+	struct ibv_device_attr can;
+	int depth = 4;
 
 	open_device(&ep);
 	pick_gid(&ep);
+	/* No more than the device can, or a NIC may refuse the QP's attributes
+	 * (Linux hw/irdma/verbs.c, hw/mlx5/qp.c: EINVAL). One number for both
+	 * directions: drivers do not agree on which limit is for which. */
+	must(ibv_query_device(ep.ctx, &can), "ibv_query_device");
+	if (depth > can.max_qp_init_rd_atom)
+		depth = can.max_qp_init_rd_atom;
+	if (depth > can.max_qp_rd_atom)
+		depth = can.max_qp_rd_atom;
+	ep.max_rd_atomic = ep.max_dest_rd_atomic = (uint8_t)depth;
+
 	ep.pd = ibv_alloc_pd(ep.ctx);
 	if (!ep.pd)
 		die_err(errno, "ibv_alloc_pd");
@@ -196,11 +202,11 @@ void qp_to_init(struct ep *ep, unsigned access)
 		.pkey_index = 0, /* the default partition */
 		.qp_access_flags = access,
 	};
-	int rc = ibv_modify_qp(ep->qp, &attr,
-			       IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX |
-				       IBV_QP_ACCESS_FLAGS);
-	if (rc)
-		die_err(rc, "ibv_modify_qp to INIT");
+
+	must(ibv_modify_qp(ep->qp, &attr,
+			   IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX |
+				   IBV_QP_ACCESS_FLAGS),
+	     "ibv_modify_qp to INIT");
 }
 
 void qp_to_rtr(struct ep *ep, const struct qp_info *peer)
@@ -211,8 +217,9 @@ void qp_to_rtr(struct ep *ep, const struct qp_info *peer)
 		.rq_psn = peer->psn, /* the first one we shall receive */
 		/* Neither end may send packets the other cannot take. */
 		.path_mtu = peer->mtu < ep->mtu ? peer->mtu : ep->mtu,
-		/* READs and atomics of the peer that we serve at once; it must
-		 * not have more under way: its max_rd_atomic. */
+		/* READs and atomics of the peer that we serve at once. It must
+		 * not have more under way: its max_rd_atomic. Nobody checks
+		 * that; here both ends go by one rule, in ep_open(). */
 		.max_dest_rd_atomic = ep->max_dest_rd_atomic,
 		/*
 		 * When a message arrives and no receive is posted, we tell the
@@ -235,14 +242,14 @@ void qp_to_rtr(struct ep *ep, const struct qp_info *peer)
 			},
 		},
 	};
-	int rc = ibv_modify_qp(ep->qp, &attr,
-			       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-				       IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				       IBV_QP_MAX_DEST_RD_ATOMIC |
-				       IBV_QP_MIN_RNR_TIMER);
-	if (rc)
-		die_err(rc, "ibv_modify_qp to RTR (can this GID reach the "
-			    "peer's? -g chooses another)");
+
+	must(ibv_modify_qp(ep->qp, &attr,
+			   IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+				   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+				   IBV_QP_MAX_DEST_RD_ATOMIC |
+				   IBV_QP_MIN_RNR_TIMER),
+	     "ibv_modify_qp to RTR (can this GID reach the peer's? "
+	     "-g chooses another)");
 }
 
 void qp_to_rts(struct ep *ep)
@@ -250,7 +257,8 @@ void qp_to_rts(struct ep *ep)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
 		.sq_psn = ep->psn,
-		/* Wait 4.096 us * 2^timeout for an ACK: 16 = 268 ms. 0 = for
+		/* Wait 4.096 us * 2^timeout for an ACK: 16 = 268 ms (the
+		 * formula is in man rdma_set_option). 0 = for
 		 * ever. Too short is no good either: on a busy machine an
 		 * answer may be late and not lost; and rxe does not repeat a
 		 * READ or atomic that has a fence (docs/rxe.md). */
@@ -262,16 +270,19 @@ void qp_to_rts(struct ep *ep)
 		 * here 7 does mean for ever. How long to wait in between is
 		 * the peer's min_rnr_timer. */
 		.rnr_retry = ep->rnr_retry,
-		/* READs and atomics that we have under way at once. With 0,
-		 * the first one would wait for ever. */
+		/* READs and atomics that we have under way at once; others
+		 * wait in the send queue. Only rxe takes 0 literally, and the
+		 * first one waits for ever; mlx5 and bnxt_re do one at a time,
+		 * irdma as many as it can (Linux rxe_req.c, mlx5/qp.c,
+		 * bnxt_re/qplib_fp.c, irdma/verbs.c). */
 		.max_rd_atomic = ep->max_rd_atomic,
 	};
-	int rc = ibv_modify_qp(ep->qp, &attr,
-			       IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
-				       IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				       IBV_QP_MAX_QP_RD_ATOMIC);
-	if (rc)
-		die_err(rc, "ibv_modify_qp to RTS");
+
+	must(ibv_modify_qp(ep->qp, &attr,
+			   IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
+				   IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				   IBV_QP_MAX_QP_RD_ATOMIC),
+	     "ibv_modify_qp to RTS");
 }
 
 void keep_waiting(struct ep *ep, double since, const char *what)
@@ -307,10 +318,8 @@ struct ibv_wc wait_wc(struct ep *ep)
 void post(struct ep *ep, struct ibv_send_wr *list)
 {
 	struct ibv_send_wr *bad;
-	int rc = ibv_post_send(ep->qp, list, &bad);
 
-	if (rc)
-		die_err(rc, "ibv_post_send");
+	must(ibv_post_send(ep->qp, list, &bad), "ibv_post_send");
 }
 
 uint64_t expect_completion(struct ep *ep, const char *what)
@@ -324,19 +333,13 @@ uint64_t expect_completion(struct ep *ep, const char *what)
 
 void ep_close(struct ep *ep)
 {
-	int rc;
-
 	/* In the reverse order: each refuses while something still uses it. */
-	if ((rc = ibv_destroy_qp(ep->qp)))
-		die_err(rc, "ibv_destroy_qp");
-	if ((rc = ibv_destroy_cq(ep->cq)))
-		die_err(rc, "ibv_destroy_cq");
-	if ((rc = ibv_destroy_comp_channel(ep->channel)))
-		die_err(rc, "ibv_destroy_comp_channel");
+	must(ibv_destroy_qp(ep->qp), "ibv_destroy_qp");
+	must(ibv_destroy_cq(ep->cq), "ibv_destroy_cq");
+	must(ibv_destroy_comp_channel(ep->channel), "ibv_destroy_comp_channel");
 	if (ep->second)
 		return;
-	if ((rc = ibv_dealloc_pd(ep->pd)))
-		die_err(rc, "ibv_dealloc_pd");
+	must(ibv_dealloc_pd(ep->pd), "ibv_dealloc_pd");
 	if (ibv_close_device(ep->ctx))
 		die_err(errno, "ibv_close_device");
 	close(ep->sock);
