@@ -257,11 +257,11 @@ void qp_to_rts(struct ep *ep)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
 		.sq_psn = ep->psn,
-		/* Wait 4.096 us * 2^timeout for an ACK: 16 = 268 ms (the
-		 * formula is in man rdma_set_option). 0 = for
-		 * ever. Too short is no good either: on a busy machine an
-		 * answer may be late and not lost; and rxe does not repeat a
-		 * READ or atomic that has a fence (docs/rxe.md). */
+		/* Wait 4.096 us * 2^timeout for an ACK: 16 = 268 ms (man
+		 * rdma_set_option has the formula); 0 = for ever. Too short is
+		 * no good either: on a busy machine an answer may be late and
+		 * not lost; and rxe does not repeat a READ or atomic that has a
+		 * fence (docs/rxe.md). */
 		.timeout = ep->timeout,
 		/* Then send again, at most this often. By the specification 7
 		 * is seven times; rxe takes it for "for ever". */

@@ -72,10 +72,11 @@ void tcp_recv(struct ep *ep, void *buf, size_t len, const char *what)
 void tcp_accept(struct ep *ep)
 {
 	const char *port = ep->opt->tcp_port;
+	uint16_t number = (uint16_t)strtoul(port, NULL, 10);
 	/* Any address is all zeroes. An IPv6 socket takes IPv4 clients too,
 	 * unless it is V6ONLY. */
 	struct sockaddr_in6 any = { .sin6_family = AF_INET6,
-				    .sin6_port = htons((uint16_t)atoi(port)) };
+				    .sin6_port = htons(number) };
 	int on = 1, off = 0;
 	char byte;
 
