@@ -24,7 +24,7 @@ static struct qp_info info_of(const struct ep *ep)
 		.qpn = ep->qp->qp_num,
 		.psn = ep->psn,
 		.lid = ep->lid,
-		.mtu = ep->mtu,
+		.mtu = (uint8_t)ep->mtu,
 		.gid = ep->gid,
 	};
 }
