@@ -105,13 +105,13 @@ endef
 define break_targets
 .PHONY: break-$2.$(num)
 $B/$(1:.patch=)/built: $1 $(COMMON) $B/$3/server $B/$3/client
-	@tests/build-break $1
+	@tests/build-break $1 $(COMMON)
 break-$2.$(num): $B/$(1:.patch=)/built
 	@tests/break $1
 endef
 define control_targets
 $B/$(1:tests/%.patch=%)/built: $1 $(COMMON) $(foreach r,server client,$B/$(notdir $(patsubst %/,%,$(dir $1)))/$r)
-	@tests/build-break $1
+	@tests/build-break $1 $(COMMON)
 endef
 define exercise_targets
 .PHONY: ex-$2.$(num) hint-$2.$(num) reset-$2.$(num)
