@@ -3,29 +3,33 @@
 #ifndef LESSON_H
 #define LESSON_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 enum {
 	LESSON = 5,
-	LEN = 512,      /* bytes that acts 1, 3 and 4 move */
-	ROUNDS = 5,     /* of act 1 and of act 4, each half */
-	DELAY = 6,      /* ms, on the server's wire, in acts 1 and 2 */
-	PAIRS = 5,      /* of requests that act 2 measures */
-	TRIES = 3,      /* for each that waits; as many SENDs are received */
-	MAX_TRIES = 20, /* for one that does not: once quick is enough */
-	FLAGS = 100,    /* of act 3 */
+	LEN = 512,      /* bytes that acts 1 and 3 copy */
+	ROUNDS = 5,     /* for each line of acts 1 and 3 */
+	DELAY = 10,     /* ms: how late the server's answers are, in acts 1-3 */
+	PAIRS = 6,      /* act 2: of requests that are measured */
+	TRIES = 3,      /* act 2: none may be quick, if the second waits */
+	MAX_TRIES = 30, /* act 2: one must be quick, if it does not */
+	LATER = 3000, /* ms: answers that the server means to lose, in act 4 */
 };
 
-/* The server's memory. Where a flag shows round r, the data of round r should
- * be; each flag is a word of its own that the CPU polls. */
+/* The server's memory. Where a CPU polls a word, the word is _Atomic. */
 struct shared {
-	_Alignas(64) char source[LEN]; /* act 1: read this ... */
-	_Alignas(64) char copy[LEN];   /* ... and write it here */
-	_Alignas(64) uint64_t counter; /* act 2: something to add to */
-	_Alignas(64) char data[LEN];   /* acts 3 and 4 */
-	_Alignas(64) _Atomic uint64_t flag;
+	_Alignas(64) char source[LEN];      /* acts 1 and 3: read this ... */
+	_Alignas(64) char copy[LEN];        /* ... and write it here */
+	_Alignas(64) uint64_t counter;      /* act 2: something to add to */
+	_Alignas(64) _Atomic uint64_t x, y; /* act 4: read and written */
 };
+
+/* Where a member is in the server's memory. */
+#define AT(member) offsetof(struct shared, member)
+
+enum { OLD = 1, NEW = 2 }; /* x and y, in network byte order */
 
 static inline void pattern(char *p, int round)
 {
