@@ -20,13 +20,13 @@ static struct {
 static struct ibv_mr *mr;
 static struct qp_info server;
 
-/* A request, between local bytes and the server's at offset. */
+/* A request, between our bytes and the server's. */
 struct step {
 	enum ibv_wr_opcode opcode;
 	unsigned flags;
-	const void *local;
+	const void *at; /* our bytes */
 	uint32_t len;
-	size_t offset;
+	size_t offset; /* theirs */
 };
 
 /* Posts up to three of them as one list. The last one is signaled. */
@@ -36,8 +36,7 @@ static void post_list(struct ep *ep, const struct step *s, int n)
 	struct ibv_send_wr wr[3];
 
 	for (int i = 0; i < n; i++, s++) {
-		sge[i] = (struct ibv_sge){ (uintptr_t)s->local, s->len,
-					   mr->lkey };
+		sge[i] = (struct ibv_sge){ (uintptr_t)s->at, s->len, mr->lkey };
 		wr[i] = (struct ibv_send_wr){
 			.next = i + 1 < n ? &wr[i + 1] : NULL,
 			.opcode = s->opcode,
@@ -173,6 +172,7 @@ int main(int argc, char **argv)
 	act_1(&ep, (struct step[]){ read, write_f }, 2);
 	act_1(&ep, (struct step[]){ read, other_f, write }, 3);
 	act_2(&ep);
+	barrier(&ep);
 	act_3(&ep, &other, false);
 	act_3(&ep, &other, true);
 

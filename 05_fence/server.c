@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 	expect_right(&ep, "act 1: READ, WRITE|F");
 	expect_right(&ep, "act 1: READ, another WRITE|F, WRITE");
 
-	/* Act 2 is the client's: it measures. */
+	barrier(&ep); /* act 2 is the client's: it measures */
 
 	/* DOC: act-3. The same two requests, each on a queue pair of its own. */
 	expect_stale(&ep, "act 3: READ on one QP, WRITE|F on another");
