@@ -28,7 +28,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all everything names help deps doctor lab-up lab-down lab-shell progress handout \
+.PHONY: all everything names help deps doctor lab-up lab-down lab-shell atomic-write progress handout \
 	test test-faults test-fresh test-arm64 soak lint fmt clean
 
 all: $(PAIRS) ## build every lesson
@@ -67,8 +67,11 @@ $B/peer $B/latency: $B/%: $B/tests/%.o $(COMMON)
 # What has threads.
 THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create */*.c),$(dir $f))),$B/tsan/$lserver $B/tsan/$lclient)
 
+# A program that is both ends.
+ALONE := $B/06_atomics/atomic_write
+
 # All that the tests run; names prints it, a word each.
-EVERYTHING := $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) \
+EVERYTHING := $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(ALONE) $(ALONE:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) \
 	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency
 everything: $(EVERYTHING)
 names:
@@ -141,6 +144,9 @@ lab-down: ## end it
 	@lab/lab down
 lab-shell: ## a shell inside the lab: ibv_devinfo, rdma, tcpdump, tc
 	@lab/lab shell
+
+atomic-write: $B/06_atomics/atomic_write ## lesson 06's second program
+	@lab/lab run sh -c '"$$0" $${DEV_CLIENT:+-d "$$DEV_CLIENT"} || test $$? = 77' $<
 
 progress: ## which exercises pass now, and which is the next
 	@tests/progress

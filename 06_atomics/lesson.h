@@ -7,13 +7,12 @@
 
 enum {
 	LESSON = 6,
-	CLIENTS = 2,  /* two connections, two threads */
-	TIMES = 500,  /* each adds 1 this often, in acts 1 to 3 */
-	LOCKS = 100,  /* each takes the lock this often, in act 4 */
-	MAGIC = 4711, /* what the last act writes */
+	CLIENTS = 2, /* two connections, two threads */
+	TIMES = 500, /* each adds 1 this often, in acts 1 to 3 */
+	LOCKS = 100, /* each takes the lock this often, in act 4 */
 };
 
-/* Where the old value will be; no word ever is that. If it still stands there
+/* Is put where the old value will be; no word is ever that. If it is still there
  * after a success, rxe has lost the old value, not the change (docs/rxe.md). */
 #define NO_VALUE UINT64_MAX
 
@@ -22,7 +21,7 @@ struct shared {
 	uint64_t counter[3]; /* one for each of the acts 1 to 3 */
 	uint64_t lock;       /* act 4: 0, or the number of who holds it */
 	uint64_t record[2];  /* what it protects: always the same twice */
-	uint64_t word;       /* for ATOMIC_WRITE */
+	uint64_t word;       /* for the exercises */
 };
 
 #endif

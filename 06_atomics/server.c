@@ -13,16 +13,18 @@
 
 static _Alignas(64) struct shared shared;
 
+/* DOC: scope. Of the two calls that tell, only ibv_query_device_ex knows of
+ * atomics over PCIe (rdma-core providers/mlx5/verbs.c, get_pci_atomic_caps). */
 static const char *scope(const struct ep *ep)
 {
-	struct ibv_device_attr attr;
-	int rc = ibv_query_device(ep->ctx, &attr);
+	struct ibv_device_attr_ex attr;
+	int rc = ibv_query_device_ex(ep->ctx, NULL, &attr);
 
 	if (rc)
-		die_err(rc, "ibv_query_device");
-	switch (attr.atomic_cap) {
+		die_err(rc, "ibv_query_device_ex");
+	switch (attr.orig_attr.atomic_cap) {
 	case IBV_ATOMIC_HCA:
-		return "IBV_ATOMIC_HCA: atomic among requests to this NIC";
+		return "IBV_ATOMIC_HCA: atomic among atomics of this NIC";
 	case IBV_ATOMIC_GLOB:
 		return "IBV_ATOMIC_GLOB: atomic towards the CPU, too";
 	default:
@@ -40,19 +42,18 @@ int main(int argc, char **argv)
 		.max_recv_sge = 1,
 	};
 	struct ep ep = ep_open(&opt, cap);
-	struct ep conn[CLIENTS + 1] = { ep }; /* the last: ATOMIC_WRITE */
+	struct ep conn[CLIENTS] = { ep };
 
 	note("%s", scope(&ep));
 	tcp_accept(&ep);
-	for (int i = 1; i <= CLIENTS; i++)
-		conn[i] = ep_second(&ep, cap);
+	conn[1] = ep_second(&ep, cap);
 
 	/* DOC: the-gates. Both must be open for atomics, and as always it is
 	 * our own NIC that writes. */
 	unsigned access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
 			  IBV_ACCESS_REMOTE_ATOMIC;
 	struct ibv_mr *mr = NULL;
-	for (int i = 0; i <= CLIENTS; i++) {
+	for (int i = 0; i < CLIENTS; i++) {
 		conn[i].sock = ep.sock;
 		struct qp_info client = recv_info(&conn[i], 0);
 		if (!mr)
@@ -60,8 +61,7 @@ int main(int argc, char **argv)
 					(int)access | IBV_ACCESS_LOCAL_WRITE);
 		if (!mr)
 			die_err(errno, "ibv_reg_mr");
-		qp_to_init(&conn[i],
-			   i < CLIENTS ? access : IBV_ACCESS_REMOTE_WRITE);
+		qp_to_init(&conn[i], access);
 		send_info(&conn[i], mr);
 		qp_to_rtr(&conn[i], &client);
 		qp_to_rts(&conn[i]);
@@ -93,19 +93,12 @@ int main(int argc, char **argv)
 		die("act 4: updates of the record were lost");
 	say("act 4: the lock protected %d updates of two words",
 	    CLIENTS * LOCKS);
-
-	barrier(&ep);
-	if (shared.word != 0 && shared.word != MAGIC)
-		die("ATOMIC_WRITE wrote something else");
-	note("ATOMIC_WRITE: %s",
-	     shared.word ? "the word is as written" : "not with this device");
-	say("PASS all sums are right, but for that of act 1");
+	say("PASS all sums are right, except in act 1");
 
 	int rc = ibv_dereg_mr(mr);
 	if (rc)
 		die_err(rc, "ibv_dereg_mr");
-	for (int i = CLIENTS; i > 0; i--)
-		ep_close(&conn[i]);
+	ep_close(&conn[1]);
 	ep_close(&conn[0]);
 	return 0;
 }
