@@ -12,6 +12,7 @@
 
 #include "common.h"
 #include "lesson.h"
+#include "post.h"
 
 /* Where the three READs put what they fetch. */
 static struct {
@@ -22,26 +23,12 @@ static struct ibv_mr *mr;
 static struct qp_info server;
 static int accepted, rejected, torn;
 
-static void post(struct ep *ep, struct ibv_send_wr *wr)
-{
-	struct ibv_send_wr *bad;
-	int rc = ibv_post_send(ep->qp, wr, &bad);
-
-	if (rc)
-		die_err(rc, "ibv_post_send");
-}
-
-static void expect_completion(struct ep *ep)
-{
-	struct ibv_wc wc = wait_wc(ep);
-
-	if (wc.status != IBV_WC_SUCCESS)
-		die("RDMA_READ: %s", ibv_wc_status_str(wc.status));
-}
-
-/* DOC: one-by-one. Version, data, version: each READ is posted when the one before
- * has completed. A memory barrier would order nothing here: it is the NICs that do
- * the work. */
+/*
+ * DOC: one-by-one. Version, data, version: each READ is posted when the one before
+ * has completed. A memory barrier would order nothing here: the NICs do the work.
+ * One READ of all three would not do either: nothing says in which order a READ
+ * fetches its bytes.
+ */
 static void read_record(struct ep *ep)
 {
 	static const struct {
@@ -70,7 +57,7 @@ static void read_record(struct ep *ep)
 		};
 
 		post(ep, &wr);
-		expect_completion(ep);
+		expect_completion(ep, "RDMA_READ");
 	}
 }
 

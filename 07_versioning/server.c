@@ -49,8 +49,9 @@ static void naive_update(uint64_t n)
  * keeps the data's stores behind the odd version, the release store keeps the
  * even version behind the data's. C11 says so for readers that are CPUs, of
  * data that is atomic; compilers keep to it for plain stores, too. Of NICs it
- * says nothing; where DMA is coherent, as on x86, a NIC sees our stores in the
- * order in which another CPU would.
+ * says nothing. On x86 DMA is coherent, and a NIC sees our stores in the order
+ * in which another CPU would. On arm64 this fence is dmb ish; for stores that a
+ * device reads rdma-core takes dmb oshst (util/udma_barrier.h).
  */
 static void seqlock_update(uint64_t n)
 {

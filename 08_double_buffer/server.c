@@ -25,9 +25,14 @@ static void fill(uint64_t *buffer, uint64_t g)
 	}
 }
 
-/* DOC: publish. A release store of an aligned 8-byte word: whoever sees the new
+/*
+ * DOC: publish. A release store of an aligned 8-byte word: whoever sees the new
  * generation finds its buffer complete. volatile would not promise that. And the
- * fence: whoever sees something of the next update sees this generation, too. */
+ * fence: whoever sees something of the next update sees this generation, too.
+ * C11 says so for CPUs. On x86 it holds for NICs as well. On arm64 this fence is
+ * dmb ish; for stores that a device reads rdma-core takes dmb oshst
+ * (util/udma_barrier.h).
+ */
 static void publish(uint64_t g)
 {
 	atomic_store_explicit((_Atomic uint64_t *)&shared.generation, g,

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 8.4 - extend (hard): a lease
+ * Exercise 8.4 - extend (hard): count the readers
  * side: client
- * peer: exercises/peers/4_lease.c
+ * peer: exercises/peers/4_reader_count.c
  *
- * This reader is as slow as that of act 4, and would like to be served all the
- * same. The server, exercises/peers/4_lease.c, writes to a buffer only when its
- * word in lease[] is 0 (4_lease.h); until then it waits. So far nobody tells it
- * that a buffer is being read. Use add_to_lease(), so that every read is whole
- * and of the generation that was fetched, and the writer gets on between reads.
+ * This reader is as slow as in act 4, and must be served. The server,
+ * exercises/peers/4_reader_count.c, writes to a buffer only when its word in
+ * readers[] is 0 (4_reader_count.h). Until then the server waits. So far nobody
+ * tells it that a buffer is being read. Use add_to_readers(), so that every read
+ * is whole and of the generation that was fetched, and the writer still writes
+ * between reads.
  * Some requests are late, as on any network. (That a buffer is torn shows here by
  * its content; real data does not tell.)
  */
 #include <errno.h>
 #include <unistd.h>
 
-#include "4_lease.h"
+#include "4_reader_count.h"
 #include "common.h"
 #include "lesson.h"
 
 static struct {
 	uint64_t generation;
-	uint64_t old; /* what a lease was, before an addition */
+	uint64_t old; /* what a count was, before an addition */
 	uint64_t buffer[WORDS];
 } own;
 static struct ibv_mr *mr;
@@ -62,23 +63,24 @@ static void fetch(struct ep *ep, void *to, uint32_t len, size_t from)
 static uint64_t fetch_generation(struct ep *ep)
 {
 	fetch(ep, &own.generation, sizeof own.generation,
-	      offsetof(struct leased, shared.generation));
+	      offsetof(struct counted, shared.generation));
 	return own.generation;
 }
 
-/* Adds 1 or -1 to the lease of buffer b. Every other lease is a late one. */
-static void add_to_lease(struct ep *ep, unsigned b, int by)
+/* Adds 1 or -1 to the readers of buffer b. Every other 1 is a late one. */
+static void add_to_readers(struct ep *ep, unsigned b, int by)
 {
-	static int leases;
+	static int counted_in;
 	struct ibv_send_wr wr = {
 		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
-		.wr.atomic = { .remote_addr = server.addr +
-					      offsetof(struct leased, lease[b]),
+		.wr.atomic = { .remote_addr =
+				       server.addr +
+				       offsetof(struct counted, readers[b]),
 			       .rkey = server.rkey,
 			       .compare_add = (uint64_t)by },
 	};
 
-	if (by > 0 && ++leases % 2 == 0)
+	if (by > 0 && ++counted_in % 2 == 0)
 		usleep(PAUSE + PAUSE / 2);
 	execute(ep, wr, &own.old, sizeof own.old, "FETCH_AND_ADD");
 }
@@ -90,9 +92,9 @@ static void read_slowly(struct ep *ep, unsigned b)
 	const uint32_t half = sizeof own.buffer / 2;
 
 	fetch(ep, own.buffer + WORDS / 2, half,
-	      offsetof(struct leased, shared.buffer[b][WORDS / 2]));
+	      offsetof(struct counted, shared.buffer[b][WORDS / 2]));
 	usleep(5 * PAUSE);
-	fetch(ep, own.buffer, half, offsetof(struct leased, shared.buffer[b]));
+	fetch(ep, own.buffer, half, offsetof(struct counted, shared.buffer[b]));
 }
 
 int main(int argc, char **argv)
@@ -111,7 +113,7 @@ int main(int argc, char **argv)
 	if (!mr)
 		die_err(errno, "ibv_reg_mr");
 	send_info(&ep, NULL);
-	server = recv_info(&ep, sizeof(struct leased));
+	server = recv_info(&ep, sizeof(struct counted));
 	qp_to_init(&ep, 0);
 	qp_to_rtr(&ep, &server);
 	qp_to_rts(&ep);
@@ -124,7 +126,7 @@ int main(int argc, char **argv)
 		uint64_t g = fetch_generation(&ep);
 		unsigned b = g % 2;
 
-		(void)add_to_lease; /* TODO 8.4 */
+		(void)add_to_readers; /* TODO 8.4 */
 		read_slowly(&ep, b);
 		accepted++;
 		bool whole = true;

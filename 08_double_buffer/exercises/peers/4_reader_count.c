@@ -7,11 +7,11 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "../4_lease.h"
+#include "../4_reader_count.h"
 #include "common.h"
 #include "lesson.h"
 
-static struct leased mem;
+static struct counted mem;
 
 /* Half of the buffer, a rest, the other half. */
 static void fill(uint64_t *buffer, uint64_t g)
@@ -33,7 +33,7 @@ static void publish(uint64_t g)
  * an addition by our CPU could be lost, or undo that of a reader. */
 static uint64_t readers(unsigned b)
 {
-	return atomic_load_explicit((_Atomic uint64_t *)&mem.lease[b],
+	return atomic_load_explicit((_Atomic uint64_t *)&mem.readers[b],
 				    memory_order_acquire);
 }
 
@@ -45,8 +45,8 @@ static bool wait_for_readers(struct ep *ep, unsigned b, int *times)
 
 	/*
 	 * Either the reader's second look finds what we have published, or we
-	 * find its lease: so our store of the generation must be out before we
-	 * load the lease. No release or acquire keeps a load behind a store; x86
+	 * find its count: so our store of the generation must be out before we
+	 * load the count. No release or acquire keeps a load behind a store; x86
 	 * does let it pass. This fence keeps it there. C11 promises that for
 	 * CPUs and says nothing of NICs; where DMA is coherent, a NIC takes
 	 * part as another CPU would.
@@ -58,7 +58,7 @@ static bool wait_for_readers(struct ep *ep, unsigned b, int *times)
 	while (readers(b) != 0) {
 		if (peer_waits(ep))
 			return readers(b) == 0;
-		keep_waiting(ep, since, "a reader to give its lease back");
+		keep_waiting(ep, since, "a reader to count itself out");
 	}
 	return true;
 }
@@ -103,11 +103,11 @@ int main(int argc, char **argv)
 	note("%d generations; waited %d times for a reader", (int)g, waits);
 	for (unsigned b = 0; b < 2; b++)
 		if (readers(b) != 0)
-			die("the client has finished, and the lease on buffer "
-			    "%u is not back",
+			die("the client has finished, and buffer %u still has "
+			    "a reader",
 			    b);
 	if (waits == 0)
-		die("I never had to wait: who held a lease?");
+		die("I never had to wait: who counted itself in?");
 	if (g < SLOW_READS / 2)
 		die("%d slow reads, and I hardly got on", SLOW_READS);
 	barrier(&ep);

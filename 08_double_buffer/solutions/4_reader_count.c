@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Solution of exercise 8.4 - extend (hard): a lease */
+/* Solution of exercise 8.4 - extend (hard): count the readers */
 #include <errno.h>
 #include <unistd.h>
 
-#include "../exercises/4_lease.h"
+#include "../exercises/4_reader_count.h"
 #include "common.h"
 #include "lesson.h"
 
 static struct {
 	uint64_t generation;
-	uint64_t old; /* what a lease was, before an addition */
+	uint64_t old; /* what a count was, before an addition */
 	uint64_t buffer[WORDS];
 } own;
 static struct ibv_mr *mr;
@@ -50,23 +50,24 @@ static void fetch(struct ep *ep, void *to, uint32_t len, size_t from)
 static uint64_t fetch_generation(struct ep *ep)
 {
 	fetch(ep, &own.generation, sizeof own.generation,
-	      offsetof(struct leased, shared.generation));
+	      offsetof(struct counted, shared.generation));
 	return own.generation;
 }
 
-/* Adds 1 or -1 to the lease of buffer b. Every other lease is a late one. */
-static void add_to_lease(struct ep *ep, unsigned b, int by)
+/* Adds 1 or -1 to the readers of buffer b. Every other 1 is a late one. */
+static void add_to_readers(struct ep *ep, unsigned b, int by)
 {
-	static int leases;
+	static int counted_in;
 	struct ibv_send_wr wr = {
 		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
-		.wr.atomic = { .remote_addr = server.addr +
-					      offsetof(struct leased, lease[b]),
+		.wr.atomic = { .remote_addr =
+				       server.addr +
+				       offsetof(struct counted, readers[b]),
 			       .rkey = server.rkey,
 			       .compare_add = (uint64_t)by },
 	};
 
-	if (by > 0 && ++leases % 2 == 0)
+	if (by > 0 && ++counted_in % 2 == 0)
 		usleep(PAUSE + PAUSE / 2);
 	execute(ep, wr, &own.old, sizeof own.old, "FETCH_AND_ADD");
 }
@@ -78,9 +79,9 @@ static void read_slowly(struct ep *ep, unsigned b)
 	const uint32_t half = sizeof own.buffer / 2;
 
 	fetch(ep, own.buffer + WORDS / 2, half,
-	      offsetof(struct leased, shared.buffer[b][WORDS / 2]));
+	      offsetof(struct counted, shared.buffer[b][WORDS / 2]));
 	usleep(5 * PAUSE);
-	fetch(ep, own.buffer, half, offsetof(struct leased, shared.buffer[b]));
+	fetch(ep, own.buffer, half, offsetof(struct counted, shared.buffer[b]));
 }
 
 int main(int argc, char **argv)
@@ -99,7 +100,7 @@ int main(int argc, char **argv)
 	if (!mr)
 		die_err(errno, "ibv_reg_mr");
 	send_info(&ep, NULL);
-	server = recv_info(&ep, sizeof(struct leased));
+	server = recv_info(&ep, sizeof(struct counted));
 	qp_to_init(&ep, 0);
 	qp_to_rtr(&ep, &server);
 	qp_to_rts(&ep);
@@ -113,15 +114,15 @@ int main(int argc, char **argv)
 		unsigned b = g % 2;
 
 		/* What is in b is ours to read if it is still generation g
-		 * with our lease on it. Before the lease a look says nothing:
+		 * with us in its count. Before that a look says nothing:
 		 * the writer may begin with b right after it. */
-		add_to_lease(&ep, b, 1);
+		add_to_readers(&ep, b, 1);
 		if (fetch_generation(&ep) != g) {
-			add_to_lease(&ep, b, -1);
+			add_to_readers(&ep, b, -1);
 			continue;
 		}
 		read_slowly(&ep, b);
-		add_to_lease(&ep, b, -1);
+		add_to_readers(&ep, b, -1);
 		accepted++;
 		bool whole = true;
 		for (int i = 1; i < WORDS; i++)
