@@ -26,6 +26,10 @@ else ifneq ($(filter-out 1,$(HOSTS)),)
 $(error HOSTS=$(HOSTS): 1 or 2)
 endif
 
+# make need not look for rules of its own, nor for one that makes a .d file.
+MAKEFLAGS += -r
+%.d: ;
+
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all everything names help deps doctor lab-up lab-down lab-shell atomic-write progress handout \
@@ -45,6 +49,7 @@ define sanitized
 $B/$1/%.o: %.c
 	@mkdir -p $$(@D)
 	$Q$$(CC) $$(CFLAGS) $2 -Icommon -I$$(firstword $$(subst /, ,$$<)) -c $$< -o $$@
+$(COMMON:$B/%=$B/$1/%):
 $B/$1/%: $B/$1/%.o $(COMMON:$B/%=$B/$1/%)
 	$Q$$(CC) $$(CFLAGS) $2 $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@
 endef
