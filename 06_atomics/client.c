@@ -24,17 +24,17 @@ static _Alignas(64) uint64_t buf[CLIENTS][8];
 static struct ibv_mr *mr; /* of buf */
 
 /* Posts one request for the first len bytes of buf, and waits for it. */
-static void execute(struct worker *w, struct ibv_send_wr *wr, uint32_t len,
+static void execute(struct worker *w, struct ibv_send_wr wr, uint32_t len,
 		    const char *what)
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)w->buf,
 			       .length = len,
 			       .lkey = mr->lkey };
 
-	wr->send_flags = IBV_SEND_SIGNALED;
-	wr->sg_list = &sge;
-	wr->num_sge = 1;
-	post(&w->ep, wr);
+	wr.send_flags = IBV_SEND_SIGNALED;
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	post(&w->ep, &wr);
 	expect_completion(&w->ep, what);
 }
 
@@ -47,7 +47,7 @@ static void copy(struct worker *w, enum ibv_wr_opcode opcode, size_t offset,
 			     .rkey = w->server.rkey },
 	};
 
-	execute(w, &wr, len, what);
+	execute(w, wr, len, what);
 }
 
 /* DOC: cas. If the word equals `expected`, sets it to `new`; returns what it
@@ -65,7 +65,7 @@ static uint64_t compare_and_swap(struct worker *w, size_t offset,
 	};
 
 	w->buf[0] = NO_VALUE;
-	execute(w, &wr, 8, "COMPARE_AND_SWAP");
+	execute(w, wr, 8, "COMPARE_AND_SWAP");
 	return w->buf[0];
 }
 
@@ -100,7 +100,7 @@ static void *act_2(void *arg)
 				       .rkey = w->server.rkey,
 				       .compare_add = 1 },
 		};
-		execute(w, &wr, 8, "FETCH_AND_ADD");
+		execute(w, wr, 8, "FETCH_AND_ADD");
 	}
 	return NULL;
 }
