@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* common/wire.c - a slow wire, where a lesson needs one to show something. */
+/* common/wire.c - a bad wire, where a lesson needs one to show something. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "wire.h"
 
-static char net[32]; /* the interface that is slow, or nothing */
+static char net[32]; /* the interface that is not free, or nothing */
 
-bool wire_slow(const struct ep *ep, unsigned ms)
+static bool netem(const struct ep *ep, const char *how)
 {
 	const char *lab = getenv("LAB_KIND");
 	char text[128];
@@ -19,16 +19,27 @@ bool wire_slow(const struct ep *ep, unsigned ms)
 		 "/sys/class/infiniband/%s/ports/%u/gid_attrs/ndevs/%u",
 		 ep->ctx->device->name, ep->opt->ib_port, ep->gid_index);
 	FILE *f = fopen(text, "r");
-	bool found = f && fscanf(f, "%31s", net) == 1;
+	if (!f || fscanf(f, "%31s", net) != 1)
+		net[0] = '\0';
 	if (f)
 		fclose(f);
-	snprintf(text, sizeof text,
-		 "tc qdisc replace dev %s root netem delay %ums", net, ms);
-	if (!found || system(text) != 0)
-		net[0] = '\0';
-	else
-		atexit(wire_free);
-	return net[0] != '\0';
+	atexit(wire_free);
+	snprintf(text, sizeof text, "tc qdisc replace dev %s root netem %s",
+		 net, how);
+	return net[0] && system(text) == 0;
+}
+
+bool wire_slow(const struct ep *ep, unsigned ms)
+{
+	char how[32];
+
+	snprintf(how, sizeof how, "delay %ums", ms);
+	return netem(ep, how);
+}
+
+bool wire_cut(const struct ep *ep)
+{
+	return netem(ep, "loss 100%");
 }
 
 void wire_free(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * common/wire.h - a slow wire, where a lesson needs one to show something.
+ * common/wire.h - a bad wire, where a lesson needs one to show something.
  */
 #ifndef WIRE_H
 #define WIRE_H
@@ -8,12 +8,12 @@
 #include "common.h"
 
 /*
- * From now on all that leaves our network interface is late by so many ms (tc,
- * netem), until wire_free() or the end of the program. Returns false, and
- * nothing is slow, if the lab did not make this interface.
+ * From now on all that leaves our network interface is late by so many ms, or
+ * lost (tc, netem), until the next call, wire_free(), or the end of the program.
+ * Both return false, and change nothing, if the lab did not make the interface.
  */
 bool wire_slow(const struct ep *ep, unsigned ms);
-/* As it was. The packets that still wait are lost. */
+bool wire_cut(const struct ep *ep);
 void wire_free(void);
 
 #endif
