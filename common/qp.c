@@ -218,8 +218,8 @@ void qp_to_rtr(struct ep *ep, const struct qp_info *peer)
 		/* Neither end may send packets the other cannot take. */
 		.path_mtu = peer->mtu < ep->mtu ? peer->mtu : ep->mtu,
 		/* READs and atomics of the peer that we serve at once. It must
-		 * not have more under way: its max_rd_atomic. Nobody checks
-		 * that; here both ends go by one rule, in ep_open(). */
+		 * not have more under way: its max_rd_atomic. No verb compares
+		 * the two; here both ends go by one rule, in ep_open(). */
 		.max_dest_rd_atomic = ep->max_dest_rd_atomic,
 		/*
 		 * When a message arrives and no receive is posted, we tell the
@@ -257,10 +257,11 @@ void qp_to_rts(struct ep *ep)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
 		.sq_psn = ep->psn,
-		/* Wait 4.096 us * 2^timeout for an ACK: 16 = 268 ms (man
-		 * rdma_set_option has the formula); 0 = for ever. Too short is
-		 * no good either: on a busy machine an answer may be late and
-		 * not lost; and rxe does not repeat a READ or atomic that has a
+		/* Wait at least 4.096 us * 2^timeout for an ACK: 16 = 268 ms
+		 * (man rdma_set_option has the formula); a NIC may wait four
+		 * times as long (docs/nic.md); 0 = for ever. Too short is no
+		 * good either: on a busy machine an answer may be late and not
+		 * lost; and rxe does not repeat a READ or atomic that has a
 		 * fence (docs/rxe.md). */
 		.timeout = ep->timeout,
 		/* Then send again, at most this often. By the specification 7
@@ -271,9 +272,9 @@ void qp_to_rts(struct ep *ep)
 		 * the peer's min_rnr_timer. */
 		.rnr_retry = ep->rnr_retry,
 		/* READs and atomics that we have under way at once; others
-		 * wait in the send queue. Only rxe takes 0 literally, and the
-		 * first one waits for ever; mlx5 and bnxt_re do one at a time,
-		 * irdma as many as it can (Linux rxe_req.c, mlx5/qp.c,
+		 * wait in the send queue. rxe takes 0 literally, and the first
+		 * one waits for ever; mlx5 and bnxt_re do one at a time, irdma
+		 * as many as it can (Linux rxe_req.c, mlx5/qp.c,
 		 * bnxt_re/qplib_fp.c, irdma/verbs.c). */
 		.max_rd_atomic = ep->max_rd_atomic,
 	};
