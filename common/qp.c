@@ -8,7 +8,7 @@
  *         -> RTR   ready to receive: it knows its peer
  *         -> RTS   ready to send
  *
- * and each demands exactly the attributes listed for it in man ibv_modify_qp.
+ * and each demands at least the attributes listed for it in man ibv_modify_qp.
  * librdmacm would do this for us; here it is, once, by hand.
  */
 #include <arpa/inet.h>
