@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 			     .rkey = mr[0]->rkey },
 	};
 	double start = 0;
-	int times = atoi(argv[3]);
+	int times = (int)strtol(argv[3], NULL, 10);
 
 	for (int i = -WARM_UP; i < times; i++) {
 		if (i == 0)
