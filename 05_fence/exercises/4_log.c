@@ -253,7 +253,7 @@ static void keep_log(struct ep *ep)
 	};
 	int trips = fill_log(ep);
 
-	for (int try = 1; try < 4 && trips > 2; try++)
+	for (int try = 1; try < 10 && trips > 2; try++)
 		trips = fill_log(ep); /* was it only slow? */
 
 	/* What is in the log now, and in the counter? */

@@ -173,7 +173,7 @@ static void four_pieces(struct ep *ep)
 	memset(own.data, '?', LEN);
 	post_list(ep, &copy, 1);
 	expect_completion(ep, "four pieces");
-	for (int try = 0; try < 8 && trips > 2; try++) {
+	for (int try = 0; try < 30 && trips > 2; try++) {
 		memset(own.buf, '~', LEN);
 		double start = now_ms();
 		post_list(ep, list, 2 * N);
