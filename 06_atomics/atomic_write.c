@@ -63,13 +63,7 @@ static void make_extended(struct ep *ep)
 
 static void connect_to(struct ep *ep, const struct ep *peer, unsigned access)
 {
-	struct qp_info info = {
-		.qpn = peer->qp->qp_num,
-		.psn = peer->psn,
-		.lid = peer->lid,
-		.mtu = peer->mtu,
-		.gid = peer->gid,
-	};
+	struct qp_info info = own_info(peer);
 
 	qp_to_init(ep, access);
 	qp_to_rtr(ep, &info);

@@ -125,6 +125,8 @@ void info_pack(uint8_t msg[INFO_LEN], const struct qp_info *info,
 bool info_unpack(const uint8_t msg[INFO_LEN], struct qp_info *info,
 		 unsigned lesson, char why[80]);
 
+/* Our QP info, with no region offered: for a peer that is in this program. */
+struct qp_info own_info(const struct ep *ep);
 /* Send our QP info; mr is the region offered to the peer, or NULL. */
 void send_info(struct ep *ep, const struct ibv_mr *mr);
 /* Receive the peer's and check it; min_len: bytes its region must have. */

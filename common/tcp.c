@@ -79,16 +79,21 @@ bool info_unpack(const uint8_t msg[INFO_LEN], struct qp_info *info,
 	return false;
 }
 
-void send_info(struct ep *ep, const struct ibv_mr *mr)
+struct qp_info own_info(const struct ep *ep)
 {
-	uint8_t msg[INFO_LEN];
-	struct qp_info info = {
+	return (struct qp_info){
 		.qpn = ep->qp->qp_num,
 		.psn = ep->psn,
 		.lid = ep->lid,
 		.mtu = (uint8_t)ep->mtu,
 		.gid = ep->gid,
 	};
+}
+
+void send_info(struct ep *ep, const struct ibv_mr *mr)
+{
+	uint8_t msg[INFO_LEN];
+	struct qp_info info = own_info(ep);
 
 	if (mr) {
 		info.addr = (uintptr_t)mr->addr;

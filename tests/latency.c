@@ -17,18 +17,6 @@ enum { WARM_UP = 100 };
 
 static uint64_t memory[2]; /* the server's, the client's */
 
-/* What send_info() would send. */
-static struct qp_info info_of(const struct ep *ep)
-{
-	return (struct qp_info){
-		.qpn = ep->qp->qp_num,
-		.psn = ep->psn,
-		.lid = ep->lid,
-		.mtu = (uint8_t)ep->mtu,
-		.gid = ep->gid,
-	};
-}
-
 int main(int argc, char **argv)
 {
 	struct options opt[2] = { parse_args(1, argv, "server", 0),
@@ -48,7 +36,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 2; i++) {
 		opt[i].dev = argv[1 + i];
 		ep[i] = ep_open(&opt[i], cap);
-		info[i] = info_of(&ep[i]);
+		info[i] = own_info(&ep[i]);
 		mr[i] = ibv_reg_mr(ep[i].pd, &memory[i], 8,
 				   i == 0 ? IBV_ACCESS_REMOTE_READ
 					  : IBV_ACCESS_LOCAL_WRITE);
