@@ -8,11 +8,14 @@
 
 static char net[32]; /* the interface that is not free, or nothing */
 
-static bool netem(const struct ep *ep, const char *how)
+/* Sets net to our interface, if the lab made it. */
+static bool find_net(const struct ep *ep)
 {
 	const char *lab = getenv("LAB_KIND");
 	char text[128];
 
+	if (net[0])
+		return true;
 	if (!lab || (strcmp(lab, "vm") != 0 && strcmp(lab, "host") != 0))
 		return false; /* perhaps a real one, that others use */
 	snprintf(text, sizeof text,
@@ -24,9 +27,18 @@ static bool netem(const struct ep *ep, const char *how)
 	if (f)
 		fclose(f);
 	atexit(wire_free);
+	return net[0];
+}
+
+static bool netem(const struct ep *ep, const char *how)
+{
+	char text[128];
+
+	if (!find_net(ep))
+		return false;
 	snprintf(text, sizeof text, "tc qdisc replace dev %s root netem %s",
 		 net, how);
-	return net[0] && system(text) == 0;
+	return system(text) == 0;
 }
 
 bool wire_slow(const struct ep *ep, unsigned ms)
