@@ -41,7 +41,8 @@ int choose_gid(const struct ibv_gid_entry *t, int n, unsigned ib_port)
 
 	for (int i = 0; i < n; i++) {
 		if (t[i].port_num != ib_port ||
-		    t[i].gid_type == IBV_GID_TYPE_ROCE_V1)
+		    t[i].gid_type == IBV_GID_TYPE_ROCE_V1 ||
+		    IN6_IS_ADDR_UNSPECIFIED(t[i].gid.raw))
 			continue;
 		if (IN6_IS_ADDR_V4MAPPED(t[i].gid.raw))
 			return i;

@@ -436,6 +436,8 @@ static void gid_choice(void **state)
 	assert_int_equal(choose_gid(t, 4, 1), 2);
 	assert_int_equal(choose_gid(t, 4, 2), 3);
 	assert_int_equal(choose_gid(t, 1, 1), -1); /* RoCE v1 only */
+	memset(t[1].gid.raw, 0, 16);
+	assert_int_equal(choose_gid(t, 2, 1), -1); /* zero: unused entry */
 	t[0].gid_type = IBV_GID_TYPE_IB;
 	assert_int_equal(choose_gid(t, 1, 1), 0);
 	assert_int_equal(choose_gid(t, 0, 1), -1);
