@@ -65,7 +65,7 @@ leave_lab() {
 ask_lab() {
 	local name='' n lines
 	if [ -n "${LAB_VISIT-}" ]; then
-		echo "$2" >&8
+		(trap '' PIPE && echo "$2" >&8) 2>/dev/null # it may be gone
 	else
 		exec 9< <(lab/lab run tests/in-lab <<<"$2")
 	fi
