@@ -123,17 +123,17 @@ static void act_2(struct ep *ep)
 }
 
 /* DOC: two-qps. The same two requests, each on a queue pair of its own. */
-static void act_4(struct ep *ep, struct ep *other, bool wait)
+static void act_3(struct ep *ep, struct ep *other, bool wait)
 {
 	for (int i = 0; i < ROUNDS; i++) {
 		barrier(ep);
 		post_list(ep, &read, 1);
 		if (wait)
-			expect_completion(ep, "act 4, READ");
+			expect_completion(ep, "act 3, READ");
 		post_list(other, &write_f, 1);
-		expect_completion(other, "act 4, WRITE");
+		expect_completion(other, "act 3, WRITE");
 		if (!wait)
-			expect_completion(ep, "act 4, READ");
+			expect_completion(ep, "act 3, READ");
 		barrier(ep);
 	}
 }
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
 	qp_to_init(&other, 0);
 	qp_to_rtr(&ep, &server);
 	qp_to_rtr(&other, &server_other);
-	ep.retry_cnt = other.retry_cnt = 7; /* act 3, on a busy machine */
+	ep.retry_cnt = other.retry_cnt = 7; /* act 4, on a busy machine */
 	qp_to_rts(&ep);
 	qp_to_rts(&other);
 	barrier(&ep);
@@ -172,22 +172,22 @@ int main(int argc, char **argv)
 	act_1(&ep, (struct step[]){ read, write_f }, 2);
 	act_1(&ep, (struct step[]){ read, other_f, write }, 3);
 	act_2(&ep);
+	act_3(&ep, &other, false);
+	act_3(&ep, &other, true);
 
-	/* DOC: act-3. READ a word, WRITE a new one over it; the answers get lost. */
+	/* DOC: act-4. READ a word, WRITE a new one over it; the answers get lost. */
 	own.new = htobe64(NEW);
+	barrier(&ep);
+	barrier(&ep); /* the wire is cut */
 	post_list(&other, (struct step[]){ read_x, write_x, read_y, write_y_f },
 		  4);
-	barrier(&ep); /* posted */
-	barrier(&ep); /* the wire is cut */
-	expect_completion(&other, "act 3");
-	say("act 3: READ x, WRITE x: the READ returned the %s x",
+	expect_completion(&other, "act 4");
+	say("act 4: READ x, WRITE x: the READ returned the %s x",
 	    own.x == htobe64(NEW) ? "new" : "old");
 	if (own.y != htobe64(OLD))
-		die("act 3: READ y, WRITE y|F: the READ returned the new y");
-	say("act 3: READ y, WRITE y|F: the READ returned the old y");
+		die("act 4: READ y, WRITE y|F: the READ returned the new y");
+	say("act 4: READ y, WRITE y|F: the READ returned the old y");
 
-	act_4(&ep, &other, false);
-	act_4(&ep, &other, true);
 	barrier(&ep);
 	say("PASS every request completed, and the clock agrees");
 

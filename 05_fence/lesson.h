@@ -9,9 +9,9 @@
 
 enum {
 	LESSON = 5,
-	LEN = 512,  /* bytes that acts 1 and 4 copy */
-	ROUNDS = 5, /* for each line of acts 1 and 4 */
-	DELAY = 10, /* ms: how late the server's answers are, in acts 1, 2, 4 */
+	LEN = 512,  /* bytes that acts 1 and 3 copy */
+	ROUNDS = 5, /* for each line of acts 1 and 3 */
+	DELAY = 10, /* ms: how late the server's answers are, in acts 1 to 3 */
 	PAIRS = 6,  /* act 2: of requests that are measured */
 	TRIES = 3,  /* act 2: none may be quick, if the second waits */
 	MAX_TRIES = 60, /* act 2: one must be quick, if it does not */
@@ -19,10 +19,10 @@ enum {
 
 /* The server's memory. Where a CPU polls a word, the word is _Atomic. */
 struct shared {
-	_Alignas(64) char source[LEN];      /* acts 1 and 4: read this ... */
+	_Alignas(64) char source[LEN];      /* acts 1 and 3: read this ... */
 	_Alignas(64) char copy[LEN];        /* ... and write it here */
 	_Alignas(64) uint64_t counter;      /* act 2: something to add to */
-	_Alignas(64) _Atomic uint64_t x, y; /* act 3: read and written */
+	_Alignas(64) _Atomic uint64_t x, y; /* act 4: read and written */
 };
 
 /* Where a member is in the server's memory. */

@@ -379,7 +379,7 @@ readme_at_it() {
 mapfile -t typed < <(sed -n 's/^| `make lab-shell` | //p' "$OLDPWD/README.md" | grep -o '`[^`]*`' | tr -d '`')
 : >"$tmp/out"
 readme_at_it 3>&1 >"$tmp/typist" |
-	TERM=dumb timeout 60 script -qfec 'exec lab/lab shell' /dev/null >"$tmp/out" 2>&1
+	TERM=dumb timeout 150 script -qfec 'exec lab/lab shell' /dev/null >"$tmp/out" 2>&1
 want "shell: the ${#typed[@]} commands that the README says: ${typed[*]}" "3 " "${#typed[@]} $(cat "$tmp/typist")"
 
 sed -n '/^### Commands that the lab/,$s/^\$ //p' "$OLDPWD/docs/nic.md" >"$tmp/typed"
