@@ -11,8 +11,7 @@ Q := $(if $(V),,@)
 LESSONS := $(wildcard [0-9][0-9]_*)
 COMMON := $(patsubst %.c,$B/%.o,$(wildcard common/*.c common/*/*.c))
 PAIRS := $(foreach l,$(LESSONS),$B/$l/server $B/$l/client)
-WORK := $(patsubst %.c,$B/%,$(wildcard [0-9][0-9]_*/exercises/*.c \
-	[0-9][0-9]_*/exercises/peers/*.c [0-9][0-9]_*/solutions/*.c))
+WORK := $(patsubst %.c,$B/%,$(wildcard [0-9][0-9]_*/exercises/*.c [0-9][0-9]_*/solutions/*.c))
 PATCHES := $(wildcard [0-9][0-9]_*/breaks/*.patch)
 BREAKS := $(patsubst %.patch,$B/%/built,$(PATCHES))
 # Faulty lessons that the tests must see: tests/controls/NN_lesson/what.patch
@@ -37,9 +36,12 @@ MAKEFLAGS += -r
 
 all: $(PAIRS) ## build every lesson
 
+# A program sees common/ and its lesson; an exercise and its driver also drivers/.
+includes = -Icommon -Idrivers $(foreach l,$(filter $(LESSONS),$(subst /, ,$1)),-I$l -Idrivers/$l)
+
 $B/%.o: %.c
 	@mkdir -p $(@D)
-	$Q$(CC) $(CFLAGS) -Icommon -I$(firstword $(subst /, ,$<)) -c $< -o $@
+	$Q$(CC) $(CFLAGS) $(call includes,$<) -c $< -o $@
 
 $B/%: $B/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
@@ -48,13 +50,23 @@ $B/%: $B/%.o $(COMMON)
 define sanitized
 $B/$1/%.o: %.c
 	@mkdir -p $$(@D)
-	$Q$$(CC) $$(CFLAGS) $2 -Icommon -I$$(firstword $$(subst /, ,$$<)) -c $$< -o $$@
+	$Q$$(CC) $$(CFLAGS) $2 $$(call includes,$$<) -c $$< -o $$@
 $(COMMON:$B/%=$B/$1/%):
 $B/$1/%: $B/$1/%.o $(COMMON:$B/%=$B/$1/%)
 	$Q$$(CC) $$(CFLAGS) $2 $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@
 endef
 $(eval $(call sanitized,asan,$(ASAN)))
 $(eval $(call sanitized,tsan,-fsanitize=thread))
+
+# An exercise and its solution are a file each; the rest of the program is the driver.
+DRIVERS := $(wildcard drivers/[0-9]*/*.c)
+define driven
+$B/$1/exercises/$2 $B/$1/solutions/$2: $B/$1/%/$2: $B/$1/%/$2.o $B/drivers/$1/$2.o $B/drivers/driver.o $(COMMON)
+	$Q$$(CC) $$(CFLAGS) $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@
+endef
+$(foreach d,$(DRIVERS),$(eval $(call driven,$(word 2,$(subst /, ,$d)),$(basename $(notdir $d)))))
+# Wrong answers, each with the verdict that it must get.
+WRONG := $(patsubst tests/%.patch,$B/%/built,$(wildcard tests/wrong/*/*/*.patch))
 
 $B/unit: $B/tests/unit.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
@@ -76,7 +88,7 @@ THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create */*.c),
 ALONE := $B/06_atomics/atomic_write
 
 # All that the tests run; names prints it, a word each.
-EVERYTHING := $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(ALONE) $(ALONE:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) \
+EVERYTHING := $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(ALONE) $(ALONE:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
 	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency
 everything: $(EVERYTHING)
 names:
@@ -121,12 +133,16 @@ define control_targets
 $B/$(1:tests/%.patch=%)/built: $1 $(COMMON) $(foreach r,server client,$B/$(notdir $(patsubst %/,%,$(dir $1)))/$r)
 	@tests/build-break $1 $(COMMON)
 endef
+define wrong_targets
+$B/$(1:tests/%.patch=%)/built: $1 $B/$(dir $(patsubst %/,%,$(dir $(1:tests/wrong/%=%))))solutions/$(notdir $(patsubst %/,%,$(dir $1)))
+	@tests/build-break $1 $(COMMON)
+endef
 define exercise_targets
 .PHONY: ex-$2.$(num) hint-$2.$(num) reset-$2.$(num)
 ex-$2.$(num):
 	@tests/exercise $1
 hint-$2.$(num):
-	@tests/exercise --hint $1
+	@tests/exercise --hint $1 $(if $(MORE),2)
 reset-$2.$(num):
 	@tests/exercise --reset $1
 endef
@@ -134,6 +150,7 @@ of = $(foreach f,$2,$(eval $(call $1,$f,$(call num,$(firstword $(subst /, ,$f)))
 $(call of,lesson_targets,$(LESSONS))
 $(call of,break_targets,$(PATCHES))
 $(call of,control_targets,$(wildcard tests/controls/*/*.patch))
+$(foreach f,$(wildcard tests/wrong/*/*/*.patch),$(eval $(call wrong_targets,$f)))
 $(call of,exercise_targets,$(wildcard [0-9][0-9]_*/exercises/*.c))
 
 run-% check-% break-% ex-% hint-% reset-%:

@@ -146,23 +146,6 @@ header() {
 		-e 's/^ \* //' -e "s/^$2: *//p" "$1"
 }
 
-# side_of FILE: which side an exercise replaces. peer_of FILE: the program that plays
-# the other one, if that is not the lesson's own.
-side_of() { sed -n 's/.*parse_args(argc, argv, "\([a-z]*\)".*/\1/p' "$1" | head -n 1; }
-peer_of() {
-	local peer=${1%/*}/peers/${1##*/}
-	[ ! -e "$peer" ] || echo "$peer"
-}
-
-# build_exercise FILE: it, and whoever plays the other side.
-build_exercise() {
-	local lesson=${1%%/*} peer others
-	peer=$(peer_of "$1")
-	others=("build/$lesson/server" "build/$lesson/client")
-	[ -z "$peer" ] || others=("build/${peer%.c}")
-	make -s DEPS="build/common build/$lesson" "build/${1%.c}" "${others[@]}"
-}
-
 # same_line ACTUAL SPEC: the last part of SPEC, behind its last ": ", may list
 # alternatives with " or ".
 same_line() {
@@ -215,20 +198,17 @@ as_promised() {
 	return $bad
 }
 
+# lesson_of FILE: the lesson that a program belongs to; drivers/NN_lesson is NN_lesson's.
+lesson_of() {
+	local dir=${1#drivers/}
+	dir=${dir%%/*}
+	[ -d "$dir" ] || dir=.
+	echo "$dir"
+}
+
 # ours FILE: what git has of FILE. changed_here FILE: does it differ from that? A
 # student's exercise does, and then the tests of how it was shipped skip it.
 ours() { git show "HEAD:./$1" 2>/dev/null; }
 changed_here() {
 	ours "$1" >/dev/null && ! git diff --quiet HEAD -- "$1"
-}
-
-# checks <FILE: the places in a C program that end it, one to a line.
-checks() {
-	tr -s ' \t\n' ' ' | grep -o 'die\(_err\)\?([^"]*"[^"]*"' | sort
-}
-
-# checks_gone FILE: the first of those which git's FILE has and this one has not.
-# A program without its comparison may say PASS of anything.
-checks_gone() {
-	comm -23 <(ours "$1" | checks) <(checks <"$1") | head -n 1
 }

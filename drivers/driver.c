@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/driver.c - what the drivers of the exercises share: see driver.h. */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "driver.h"
+#include "wire.h"
+
+/* For all of a driver, of the CPU and of the clock: a loop uses up the first, and
+ * what sleeps for ever, or runs on a busy machine, the second. */
+enum { CPU_S = 5, LIMIT_S = 20, WAIT_S = 4 };
+
+/* write(2) is one of the few calls that a signal handler may make. wire_free() is
+ * none; but this program ends here, and a slow wire would outlive it. */
+static void report(const char *what)
+{
+	(void)!write(STDOUT_FILENO, what, strlen(what));
+	wire_free(); /* NOLINT(bugprone-signal-handler,cert-sig30-c) */
+	_exit(1);
+}
+
+static void crashed(int sig)
+{
+	report(sig == SIGFPE ? "ex: FAIL it crashed: a division by 0 (SIGFPE)\n"
+			     : "ex: FAIL it crashed: a pointer to nowhere "
+			       "(SIGSEGV)\n");
+}
+
+static void hangs(int sig)
+{
+	(void)sig;
+	report("ex: FAIL it does not come back: a loop without an end, or a "
+	       "wait for what never comes\n");
+}
+
+void duo_open(struct duo *d, struct ibv_qp_cap cap)
+{
+	char *argv[] = { "ex", NULL };
+
+	for (int i = 0; i < 2; i++) {
+		d->opt[i] = parse_args(1, argv, "ex", 0);
+		d->opt[i].dev = getenv(i == 0 ? "DEV_CLIENT" : "DEV_SERVER");
+		d->opt[i].wait_s = WAIT_S;
+	}
+	signal(SIGALRM, hangs); /* instead of what parse_args() set */
+	signal(SIGPROF, hangs);
+	alarm(LIMIT_S);
+	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value = { CPU_S, 0 } },
+		  NULL);
+	d->you = ep_open(&d->opt[0], cap);
+	d->peer = ep_open(&d->opt[1], cap);
+}
+
+void duo_connect(struct duo *d, unsigned to_you, unsigned to_peer)
+{
+	struct qp_info you = own_info(&d->you), peer = own_info(&d->peer);
+
+	qp_to_init(&d->you, to_you);
+	qp_to_init(&d->peer, to_peer);
+	qp_to_rtr(&d->you, &peer);
+	qp_to_rtr(&d->peer, &you);
+	qp_to_rts(&d->you);
+	qp_to_rts(&d->peer);
+}
+
+void duo_up(struct duo *d)
+{
+	struct ibv_qp_cap cap = {
+		.max_send_wr = 16,
+		.max_recv_wr = 16,
+		.max_send_sge = 4,
+		.max_recv_sge = 4,
+		.max_inline_data = 64,
+	};
+
+	duo_open(d, cap);
+	duo_connect(d, ALL_REMOTE, ALL_REMOTE);
+}
+
+struct ibv_mr *register_memory(struct ep *ep, void *p, size_t len, int access)
+{
+	struct ibv_mr *mr = ibv_reg_mr(ep->pd, p, len, access);
+
+	if (!mr)
+		die_err(errno, "ibv_reg_mr");
+	return mr;
+}
+
+struct ibv_mr *open_memory(struct ep *ep, void *p, size_t len)
+{
+	return register_memory(ep, p, len, IBV_ACCESS_LOCAL_WRITE | ALL_REMOTE);
+}
+
+struct ibv_sge piece(const void *p, size_t len, const struct ibv_mr *mr)
+{
+	return (struct ibv_sge){ (uintptr_t)p, (uint32_t)len,
+				 mr ? mr->lkey : 0 };
+}
+
+struct ibv_send_wr request(enum ibv_wr_opcode opcode, struct ibv_sge *here,
+			   const void *there, const struct ibv_mr *theirs)
+{
+	struct ibv_send_wr wr = {
+		.opcode = opcode,
+		.sg_list = here,
+		.num_sge = 1,
+		.wr.rdma = { (uintptr_t)there, theirs->rkey },
+	};
+
+	if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	    opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = (uintptr_t)there;
+		wr.wr.atomic.compare_add = 0; /* where rdma.rkey was */
+		wr.wr.atomic.rkey = theirs->rkey;
+	}
+	return wr;
+}
+
+void add_receive(struct ep *ep, uint64_t wr_id, void *p, size_t len,
+		 const struct ibv_mr *mr)
+{
+	struct ibv_sge sge = piece(p, len, mr);
+	struct ibv_recv_wr *bad,
+		wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = len > 0 };
+	int rc = ibv_post_recv(ep->qp, &wr, &bad);
+
+	if (rc)
+		die_err(rc, "the driver's ibv_post_recv");
+}
+
+int outcome(struct ep *ep, struct ibv_send_wr wr, const void *p, size_t len,
+	    const struct ibv_mr *mr)
+{
+	struct ibv_sge sge = piece(p, len, mr);
+	struct ibv_send_wr *bad;
+
+	wr.sg_list = &sge;
+	wr.num_sge = len > 0;
+	wr.send_flags |= IBV_SEND_SIGNALED;
+	if (ibv_post_send(ep->qp, &wr, &bad))
+		return NOT_POSTED;
+	return (int)wait_wc(ep).status;
+}
+
+void execute(struct ep *ep, struct ibv_send_wr wr)
+{
+	wr.send_flags |= IBV_SEND_SIGNALED;
+	post(ep, &wr);
+	expect_completion(ep, "the driver's request");
+}
+
+bool completes_within(struct ep *ep, double ms, struct ibv_wc *wc)
+{
+	double end = now_ms() + ms;
+	int n;
+
+	while ((n = ibv_poll_cq(ep->cq, 1, wc)) == 0 && now_ms() < end)
+		;
+	if (n < 0)
+		die("ibv_poll_cq returned %d", n);
+	return n == 1;
+}
+
+void no_more_completions(struct ep *ep, const char *whose)
+{
+	struct ibv_wc wc;
+
+	if (completes_within(ep, 10, &wc))
+		die("too many completions: one more in %s completion queue, "
+		    "wr_id %llu, %s",
+		    whose, (unsigned long long)wc.wr_id,
+		    ibv_wc_status_str(wc.status));
+}
+
+void late_answers(struct duo *d, unsigned ms)
+{
+	if (!wire_slow(&d->peer, ms))
+		die("this exercise makes a wire slow, and may do so only in "
+		    "the lab's vm or host");
+}
+
+void one_of(int answer, const int *choices, size_t n)
+{
+	if (answer == UNANSWERED)
+		die("UNANSWERED: choose one, then run it");
+	for (size_t i = 0; i < n; i++)
+		if (answer == choices[i])
+			return;
+	die("%d is none of the choices", answer);
+}
+
+void must_choose_status(int answer)
+{
+	if (answer != 100 && (answer < 0 || answer > IBV_WC_GENERAL_ERR))
+		one_of(answer, NULL, 0);
+}
+
+void compare(int answer, int measured, const char *look_at)
+{
+	if (answer != measured)
+		die("not so: look at %s", look_at);
+}
+
+static char subject[128];
+
+void about(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(subject, sizeof subject, fmt, ap);
+	va_end(ap);
+}
+
+void wrong(const char *fmt, ...)
+{
+	char what[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof what, fmt, ap);
+	va_end(ap);
+	die("%s%s%s", subject, *subject ? ": " : "", what);
+}
+
+/* ibv_post_send() and the others call what stands in the context. */
+static const struct watch *watching;
+static struct ibv_context_ops real_ops;
+struct seen seen;
+
+static int on_post_send(struct ibv_qp *qp, struct ibv_send_wr *list,
+			struct ibv_send_wr **bad)
+{
+	if (watching->lists)
+		watching->lists(list);
+	seen.lists++;
+	for (struct ibv_send_wr *wr = list; wr; wr = wr->next) {
+		if (watching->posts)
+			watching->posts(wr);
+		seen.posted++;
+		seen.fences += (wr->send_flags & IBV_SEND_FENCE) != 0;
+		seen.last_signaled = wr->send_flags & IBV_SEND_SIGNALED;
+		seen.signaled += seen.last_signaled;
+	}
+	return real_ops.post_send(qp, list, bad);
+}
+
+static int on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *list,
+			struct ibv_recv_wr **bad)
+{
+	for (struct ibv_recv_wr *wr = list; wr; wr = wr->next)
+		seen.receives++;
+	return real_ops.post_recv(qp, list, bad);
+}
+
+static int on_poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
+{
+	if (watching->looks)
+		watching->looks();
+	int n = real_ops.poll_cq(cq, max, wc);
+
+	seen.in_vain = n > 0 ? 0 : seen.in_vain + 1;
+	for (int i = 0; i < n; i++) {
+		if (watching->found)
+			watching->found(&wc[i]);
+		seen.found++;
+	}
+	return n;
+}
+
+static int on_req_notify_cq(struct ibv_cq *cq, int solicited_only)
+{
+	if (watching->arms)
+		watching->arms(solicited_only != 0);
+	return real_ops.req_notify_cq(cq, solicited_only);
+}
+
+void watch(struct ep *ep, const struct watch *w)
+{
+	struct ibv_context_ops *ops = &ep->ctx->ops;
+
+	if (!watching)
+		real_ops = *ops;
+	watching = w;
+	*ops = real_ops;
+	if (!w)
+		return;
+	seen = (struct seen){ 0 };
+	ops->post_send = on_post_send;
+	ops->post_recv = on_post_recv;
+	ops->poll_cq = on_poll_cq;
+	ops->req_notify_cq = on_req_notify_cq;
+}
+
+static void at_most(int count, int most, const char *what)
+{
+	if (count > most)
+		wrong("right, but %d %s: %d would do", count, what, most);
+}
+
+void enough(int lists, int requests, int completions)
+{
+	at_most(seen.lists, lists, "lists");
+	at_most(seen.posted, requests, "requests");
+	at_most(seen.signaled, completions, "completions");
+}
+
+static bool judged;
+
+/* A function that ends the program does not pass by that. */
+static void ended(int status, void *unused)
+{
+	(void)unused;
+	if (status == 0 && !judged)
+		report("ex: FAIL it ended the program\n");
+}
+
+int main(void)
+{
+	char *argv[] = { "ex", NULL };
+
+	parse_args(1, argv, "ex", 0); /* who we are, for each line we say */
+	on_exit(ended, NULL);
+	signal(SIGSEGV, crashed);
+	signal(SIGBUS, crashed);
+	signal(SIGFPE, crashed);
+	judge();
+	judged = true;
+	say("PASS");
+	return 0;
+}

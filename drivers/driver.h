@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * drivers/driver.h - what the drivers of the exercises share.
+ *
+ * An exercise is one file with one function, or a few constants. Its driver,
+ * drivers/NN_lesson/K_name.c, is the rest of the program: both ends of the
+ * connection are here, on the lab's two devices, so that one program can look
+ * at both. You need not read it to solve the exercise.
+ *
+ * The driver defines judge(). It returns if the answer is right; else it ends
+ * the program with die("what is wrong, in terms of the task"). A crash, and a
+ * function that does not come back, are reported by driver.c.
+ */
+#ifndef DRIVER_H
+#define DRIVER_H
+
+#include "common.h"
+#include "post.h"
+
+/* What a prediction says until one of its choices is made. */
+enum { UNANSWERED = -1 };
+
+/* All that a peer can be allowed. */
+enum {
+	ALL_REMOTE = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+		     IBV_ACCESS_REMOTE_ATOMIC
+};
+
+/* The two ends: the exercise works with "you", the driver plays "peer". */
+struct duo {
+	struct options opt[2];
+	struct ep you, peer;
+};
+
+/*
+ * Opens both devices (DEV_CLIENT and DEV_SERVER, which the lab sets) with
+ * queues of these sizes; the QPs are in state RESET, and their attributes may
+ * still be changed. The kernel takes all of it back when the program ends.
+ * d must stay where it is: the ends point into it.
+ */
+void duo_open(struct duo *d, struct ibv_qp_cap cap);
+/* Through INIT and RTR to RTS, both. access: what may be done to each over the
+ * connection, IBV_ACCESS_REMOTE_*. */
+void duo_connect(struct duo *d, unsigned to_you, unsigned to_peer);
+/* The same in one, with queues for 16 requests of up to 4 pieces of memory and
+ * 64 bytes of inline data, and REMOTE_WRITE, _READ and _ATOMIC both ways. */
+void duo_up(struct duo *d);
+
+/* ibv_reg_mr(), or dies. */
+struct ibv_mr *register_memory(struct ep *ep, void *p, size_t len, int access);
+
+/* The same with every right, for the NIC here and for the other end. */
+struct ibv_mr *open_memory(struct ep *ep, void *p, size_t len);
+
+/* len bytes at p in region mr; NULL: in no region. */
+struct ibv_sge piece(const void *p, size_t len, const struct ibv_mr *mr);
+/* A request for what is there, in the other end's region theirs: no flags yet, and
+ * for an atomic neither compare_add nor swap. */
+struct ibv_send_wr request(enum ibv_wr_opcode opcode, struct ibv_sge *here,
+			   const void *there, const struct ibv_mr *theirs);
+
+/* Posts a receive with wr_id, for len bytes at p in region mr; 0 bytes: NULL. */
+void add_receive(struct ep *ep, uint64_t wr_id, void *p, size_t len,
+		 const struct ibv_mr *mr);
+/* Posts wr, SIGNALED, of len bytes at p; mr NULL: with lkey 0. Returns the
+ * status of its completion, or NOT_POSTED if ibv_post_send refused it. */
+enum { NOT_POSTED = 100 };
+int outcome(struct ep *ep, struct ibv_send_wr wr, const void *p, size_t len,
+	    const struct ibv_mr *mr);
+
+/* Posts wr, SIGNALED, and takes its completion; dies if that is no success. */
+void execute(struct ep *ep, struct ibv_send_wr wr);
+
+/* The next completion, if one comes within so many ms. */
+bool completes_within(struct ep *ep, double ms, struct ibv_wc *wc);
+/* Dies with "too many completions: ..." if there is one more. */
+void no_more_completions(struct ep *ep, const char *whose);
+
+/* All that the peer sends from now on is late by so many ms, until wire_free().
+ * Dies if this is not to be had here. */
+void late_answers(struct duo *d, unsigned ms);
+
+/* A prediction. Before the experiment: dies if it is UNANSWERED, or none of the
+ * choices, which follow. After it: dies with "not so: look at ..." if it is wrong. */
+#define must_choose(answer, ...)                     \
+	one_of(answer, (const int[]){ __VA_ARGS__ }, \
+	       sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int))
+void one_of(int answer, const int *choices, size_t n);
+/* The same, where any status may be chosen, and 100 for NO_COMPLETION. */
+void must_choose_status(int answer);
+void compare(int answer, int measured, const char *look_at);
+
+/* What is judged now, "round 2": stands before what wrong() says. */
+void about(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Dies with the verdict. */
+void wrong(const char *fmt, ...)
+	__attribute__((noreturn,
+		       format(printf, 1, 2))); /* cppcheck knows this */
+
+/*
+ * What an exercise does with the verbs at ep, from now on; with NULL for w no
+ * more. The calls, where they are not NULL, are made before the verb itself,
+ * found() after it. They see everything, whatever the exercise does; and what
+ * the peer does in them happens at that moment, on every machine.
+ */
+struct watch {
+	void (*lists)(const struct ibv_send_wr *first);
+	void (*posts)(const struct ibv_send_wr *wr); /* one of a list */
+	void (*looks)(void);
+	void (*found)(const struct ibv_wc *wc);
+	void (*arms)(bool solicited_only);
+};
+void watch(struct ep *ep, const struct watch *w);
+
+/* Counted since then. found: completions; in_vain: looks since there was one. */
+extern struct seen {
+	int lists, posted, signaled, fences, receives, found, in_vain;
+	bool last_signaled;
+} seen;
+/* Dies with "right, but ..." if there were more than that. */
+void enough(int lists, int requests, int completions);
+
+/* Each driver's own. */
+void judge(void);
+
+#endif
