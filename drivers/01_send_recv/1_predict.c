@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/01_send_recv/1_predict.c - three small experiments. */
+#include "1_predict.h"
+
+enum { LEN = 32, LAST = 4 };
+
+static struct duo d[3]; /* an error ends a connection: one for each */
+static char out[LEN], in[64];
+
+/* A connection, and receives with this much room; wr_id counts from 0. */
+static void begin(struct duo *duo, const size_t *room, int n)
+{
+	duo_up(duo);
+	struct ibv_mr *mr = open_memory(&duo->peer, in, sizeof in);
+	for (int i = 0; i < n; i++)
+		add_receive(&duo->peer, (uint64_t)i, in, room[i], mr);
+}
+
+/* A fifth shows the end: it is flushed, too, behind all the others. */
+static int completions_of_four(struct ep *ep)
+{
+	struct ibv_mr *mr = open_memory(ep, out, LEN);
+	struct ibv_sge sge = piece(out, LEN, mr);
+	struct ibv_send_wr wr[LAST + 1];
+	int n = 0;
+
+	for (int i = 0; i <= LAST; i++) {
+		wr[i] = request(IBV_WR_SEND, &sge, NULL, mr);
+		wr[i].wr_id = (uint64_t)i;
+		wr[i].next = i < LAST ? &wr[i + 1] : NULL;
+	}
+	wr[0].send_flags = IBV_SEND_SIGNALED;
+	post(ep, wr);
+	while (wait_wc(ep).wr_id != LAST)
+		n++;
+	return n;
+}
+
+void judge(void)
+{
+	struct ibv_send_wr send = { .opcode = IBV_WR_SEND };
+
+	must_choose(how_many, 0, 1, 2, 3, 4);
+	must_choose(which_receive, TAKES_A, TAKES_B, TAKES_C, TAKES_NONE);
+	must_choose(inline_status, IBV_WC_SUCCESS, IBV_WC_LOC_PROT_ERR,
+		    IBV_WC_REM_ACCESS_ERR, IBV_WC_LOC_LEN_ERR, NOT_POSTED);
+
+	begin(&d[0], (size_t[]){ 64, 4, 64, 64 }, 4);
+	compare(how_many, completions_of_four(&d[0].you),
+		"what is told of sends that fail, and why");
+
+	begin(&d[1], (size_t[]){ 8, 64, 32 }, 3);
+	outcome(&d[1].you, send, out, LEN, open_memory(&d[1].you, out, LEN));
+	compare(which_receive, (int)wait_wc(&d[1].peer).wr_id,
+		"who chooses the receive, and when");
+
+	begin(&d[2], (size_t[]){ 64 }, 1);
+	send.send_flags = IBV_SEND_INLINE;
+	compare(inline_status, outcome(&d[2].you, send, out, LEN, NULL),
+		"what an lkey is for, and to whom");
+}

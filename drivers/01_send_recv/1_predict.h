@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver.h"
+
+/* The exercise's. */
+extern const int how_many, which_receive, inline_status;
+
+enum { TAKES_A, TAKES_B, TAKES_C, TAKES_NONE }; /* which_receive */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/01_send_recv/2_post_again.c - texts, and empty messages among them. */
+#include <string.h>
+
+#include "2_post_again.h"
+
+enum { MESSAGES = 12, BATCH = 3 };
+
+/* Message m is so many times the same letter. */
+static const uint32_t length[] = { 0, 8, 9, 0, 9, 8, 0, 0, 5, 9, 7, 1, 64, 1 };
+
+char slot[SLOTS][SLOT_LEN];
+
+static struct duo d;
+static struct ibv_mr *mr;
+static bool with_nic[SLOTS];
+static int delivered; /* the last message that was */
+
+static void found(const struct ibv_wc *wc)
+{
+	with_nic[wc->wr_id] = false;
+}
+
+void post_slot(struct ep *ep, uint64_t i)
+{
+	if (i >= SLOTS || with_nic[i])
+		die("slot %d is posted, and it is not yours now", (int)i);
+	memset(slot[i], '?', SLOT_LEN); /* as the next message might do */
+	with_nic[i] = true;
+	add_receive(ep, i, slot[i], SLOT_LEN, mr);
+}
+
+void deliver(const char *text, uint32_t len)
+{
+	if (len == 0)
+		die("a message of 0 bytes was delivered");
+	do
+		delivered++;
+	while (length[delivered] == 0);
+	about("message %d", delivered);
+	if (text[0] == '?')
+		wrong("its slot was posted again before it was delivered");
+	if (len != length[delivered] || text[0] != 'a' + delivered)
+		wrong("something else was delivered");
+}
+
+void judge(void)
+{
+	const struct ibv_send_wr send = { .opcode = IBV_WR_SEND,
+					  .send_flags = IBV_SEND_INLINE };
+	char text[SLOT_LEN];
+
+	duo_up(&d);
+	mr = open_memory(&d.you, slot, sizeof slot);
+	watch(&d.you, &(struct watch){ .found = found });
+	for (uint64_t i = 0; i < SLOTS; i++)
+		post_slot(&d.you, i);
+	for (int m = 1; m <= MESSAGES; m++) {
+		memset(text, 'a' + m, sizeof text);
+		outcome(&d.peer, send, text, length[m], NULL);
+		for (int i = 0; m % BATCH == 0 && i < BATCH; i++)
+			take_messages(&d.you);
+		if (m % BATCH == 0 && seen.receives < SLOTS + m)
+			die("only %d receives are posted after message %d",
+			    seen.receives - m, m);
+	}
+	if (delivered < MESSAGES)
+		die("message %d was never delivered", delivered + 1);
+}

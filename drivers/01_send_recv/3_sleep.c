@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/01_send_recv/3_sleep.c - messages that come at bad moments. */
+#include <poll.h>
+
+#include "3_sleep.h"
+
+enum { BATCH = 4, LOOKS = 1000 };
+/* When a batch comes: in a call that the function makes, on every machine. */
+enum { ASLEEP, BEFORE_ARMING, AFTER_ARMING, ASLEEP_AGAIN, BATCHES };
+
+static struct duo d;
+static int message, moment; /* that is asked for, and when it comes */
+static int sent;
+static bool armed;
+
+static bool event_within(int ms)
+{
+	struct pollfd p = { .fd = d.you.channel->fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) == 1;
+}
+
+static void send_batch(void)
+{
+	struct ibv_send_wr send = { .opcode = IBV_WR_SEND }; /* of nothing */
+
+	do {
+		if (++sent % BATCH == 0)
+			send.send_flags = IBV_SEND_SOLICITED;
+		add_receive(&d.you, (uint64_t)sent, NULL, 0, NULL);
+		execute(&d.peer, send);
+	} while (sent % BATCH != 0);
+	event_within(armed ? 2000 : 0); /* it may come a little later */
+}
+
+static void looks(void)
+{
+	if (moment == AFTER_ARMING && armed && sent < message)
+		send_batch();
+	if (seen.in_vain > LOOKS)
+		wrong("you look at the empty CQ again and again");
+}
+
+static void arms(bool solicited_only)
+{
+	if (!solicited_only)
+		wrong("you armed the CQ for every message, not for SOLICITED");
+	if (moment == BEFORE_ARMING && sent < message)
+		send_batch();
+	armed = true;
+}
+
+void sleep_until_event(struct ep *ep)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	if (!event_within(0)) {
+		if (!armed)
+			wrong("you sleep, and the CQ is not armed");
+		if (sent >= message)
+			wrong("you sleep, and it came before you armed the CQ");
+		send_batch();
+	}
+	armed = false;
+	if (ibv_get_cq_event(ep->channel, &cq, &context))
+		die("ibv_get_cq_event");
+	ibv_ack_cq_events(cq, 1);
+}
+
+void judge(void)
+{
+	duo_up(&d);
+	watch(&d.you, &(struct watch){ .looks = looks, .arms = arms });
+	for (message = 1; message <= BATCHES * BATCH; message++) {
+		struct ibv_wc wc = { .wr_id = 0 };
+
+		about("message %d", message);
+		moment = (message - 1) / BATCH;
+		next_message(&d.you, &wc);
+		if (wc.wr_id != (uint64_t)message)
+			wrong("next_message() returned without it");
+	}
+}

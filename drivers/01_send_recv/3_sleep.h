@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver.h"
+
+/* Sleeps until the CQ has an event, takes it and acknowledges it. */
+void sleep_until_event(struct ep *ep);
+
+/* The exercise's. */
+void next_message(struct ep *ep, struct ibv_wc *wc);

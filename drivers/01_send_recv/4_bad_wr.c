@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/01_send_recv/4_bad_wr.c - four messages a list, some refused at first. */
+#include "4_bad_wr.h"
+
+enum { N = 4, LISTS = 3, RECEIVES = 16, CLAIMED = 99 };
+
+/* Which of a list claim to have 99 buffers: a bit each. */
+static const int refused[LISTS] = { 0, 1 << 2, 0xb };
+
+void judge(void)
+{
+	struct duo d;
+	char out = 'x', in;
+	struct ibv_send_wr wr[N];
+	struct ibv_wc wc;
+
+	duo_up(&d);
+	struct ibv_mr *from = open_memory(&d.you, &out, 1);
+	struct ibv_mr *to = open_memory(&d.peer, &in, 1);
+	struct ibv_sge sge = piece(&out, 1, from);
+
+	/* More than needed: a message too many finds one. */
+	for (int i = 0; i < RECEIVES; i++)
+		add_receive(&d.peer, 0, &in, 1, to);
+	for (int l = 0; l < LISTS; l++) {
+		about("list %d", l + 1);
+		for (int i = 0; i < N; i++) {
+			wr[i] = request(IBV_WR_SEND_WITH_IMM, &sge, NULL, from);
+			wr[i].imm_data = (uint32_t)i + 1; /* its number */
+			wr[i].send_flags = IBV_SEND_SIGNALED;
+			wr[i].num_sge = refused[l] >> i & 1 ? CLAIMED : 1;
+			wr[i].next = i + 1 < N ? &wr[i + 1] : NULL;
+		}
+		post_all(&d.you, wr);
+
+		for (int i = 1; i <= N; i++) {
+			if (!completes_within(&d.peer, 1000, &wc))
+				wrong("message %d never came", i);
+			int came = (int)wc.imm_data;
+			if (came < i)
+				wrong("message %d came twice", came);
+			if (came > i)
+				wrong("message %d was left out", i);
+		}
+		for (int i = 0; i < N; i++)
+			expect_completion(&d.you, "SEND");
+		no_more_completions(&d.you, "your");
+	}
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/01_send_recv/5_reply.c - a client that is slow to take replies. */
+#include <string.h>
+
+#include "5_reply.h"
+
+enum { N = 12, PATIENCE = 100 };
+
+static struct duo d;
+static struct desk desk;
+static struct ibv_mr *mr, *client_mr;
+static char said[TEXT]; /* by the client, or to it */
+
+static enum { POSTED, CAME, READ } state[SLOTS];
+static uint64_t from[2 * N];         /* where the SEND of a reply reads */
+static int signaled[2 * N];          /* SENDs that make a completion */
+static int asked, taken;             /* requests */
+static int done, receives, received; /* replies */
+
+void post_slot(struct ep *ep, uint64_t slot)
+{
+	if (slot >= SLOTS || state[slot] != READ)
+		die("slot %d is posted before it was read", (int)slot);
+	state[slot] = POSTED;
+	add_receive(ep, slot, desk.request[slot], TEXT, mr);
+}
+
+uint32_t answer(const char *text, uint32_t len, char *to)
+{
+	long slot = (text - desk.request[0]) / TEXT;
+
+	about("reply %d", seen.posted + 1);
+	if (slot < 0 || slot >= SLOTS || state[slot] != CAME)
+		wrong("there is no request in slot %ld", slot);
+	for (int k = done + 1; k <= seen.posted; k++)
+		if (from[k] == (uintptr_t)to)
+			wrong("written over reply %d: its SEND is not done", k);
+	state[slot] = READ;
+	memcpy(to, text, len);
+	return len;
+}
+
+/* Its turn is when the function looks. It posts a receive when that waits. */
+static void client(void)
+{
+	struct ibv_send_wr send = { .opcode = IBV_WR_SEND };
+	int next = signaled[seen.found - taken]; /* to complete, or 0 */
+	struct ibv_wc wc;
+
+	if (ibv_poll_cq(d.peer.cq, 1, &wc) == 1 && said[0] != ++received)
+		die("reply %d is the answer to request %d", received, said[0]);
+	/* So that the function sees everything in one order only. */
+	if (next != 0 && next <= received)
+		return;
+	for (; asked < N && asked < received + SLOTS; asked++) {
+		memset(said, asked + 1, TEXT);
+		outcome(&d.peer, send, said, TEXT, client_mr);
+	}
+	if (taken == asked && receives == received && seen.in_vain > PATIENCE) {
+		add_receive(&d.peer, 0, said, TEXT, client_mr);
+		receives++;
+	}
+}
+
+static void found(const struct ibv_wc *wc)
+{
+	if (wc->opcode == IBV_WC_SEND) {
+		done = signaled[seen.found - taken];
+		return;
+	}
+	state[wc->wr_id] = CAME;
+	taken++;
+}
+
+static void posts(const struct ibv_send_wr *wr)
+{
+	int n = seen.posted + 1;
+
+	if (seen.receives < n)
+		die("reply %d is posted, the slot of its request is not", n);
+	if (wr->send_flags & IBV_SEND_SIGNALED)
+		signaled[seen.signaled] = n;
+	from[n] = wr->sg_list[0].addr;
+}
+
+void judge(void)
+{
+	duo_open(&d, (struct ibv_qp_cap){ 16, 16, 1, 1, 0 });
+	d.you.rnr_retry = 7;      /* the client takes its time ... */
+	d.peer.min_rnr_timer = 1; /* ... but no more than it has to */
+	duo_connect(&d, 0, 0);
+	mr = open_memory(&d.you, &desk, sizeof desk);
+	client_mr = open_memory(&d.peer, said, TEXT);
+	desk.lkey = mr->lkey;
+	for (uint64_t slot = 0; slot < SLOTS; slot++)
+		add_receive(&d.you, slot, desk.request[slot], TEXT, mr);
+	watch(&d.you, &(struct watch){ .posts = posts,
+				       .looks = client,
+				       .found = found });
+	client();
+	serve(&d.you, &desk, N);
+	if (done < N)
+		die("serve() returned, and %d SENDs were not done", N - done);
+	client();
+}
