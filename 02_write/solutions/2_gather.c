@@ -1,154 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Solution of exercise 2.2 - repair: the pieces are all there, in the wrong place */
-#include <endian.h>
-#include <errno.h>
-#include <stdatomic.h>
+/* Solution of exercise 2.2 - success here, disorder over there */
+#include "2_gather.h"
 
-#include "common.h"
-#include "lesson.h"
-
-/* Each piece on cache lines of its own: for speed; for nothing else. */
-static struct {
-	_Alignas(64) char head[HEAD];
-	_Alignas(64) char body[BODY];
-	_Alignas(64) char tail[TAIL];
-	_Alignas(64) uint64_t flag;
-} own;
-static struct ibv_mr *mr;
-
-static void post(struct ep *ep, struct ibv_send_wr *list)
+void write_pieces(struct ep *ep, const struct piece *p, int n, uint32_t lkey,
+		  uint32_t rkey)
 {
-	struct ibv_send_wr *bad;
-	int rc = ibv_post_send(ep->qp, list, &bad);
+	struct ibv_send_wr wr[PIECES], *last = wr;
+	struct ibv_sge sge[PIECES];
 
-	if (rc)
-		die_err(rc, "ibv_post_send");
-}
-
-/*
- * The completion of a WRITE: the server's NIC has accepted it, and all before
- * it, for good; our buffers are ours again. It does not say that the server's
- * CPU sees the bytes already, still less that its program has looked.
- */
-static void expect_completion(struct ep *ep, uint64_t wr_id)
-{
-	struct ibv_wc wc = wait_wc(ep);
-
-	if (wc.status != IBV_WC_SUCCESS)
-		die("RDMA_WRITE: %s", ibv_wc_status_str(wc.status));
-	if (wc.wr_id != wr_id)
-		die("completion of WRITE %d, not %d", (int)wc.wr_id,
-		    (int)wr_id);
-}
-
-/* A piece of our memory, as our NIC sees it. */
-static struct ibv_sge sge(const void *p, size_t len)
-{
-	return (struct ibv_sge){
-		.addr = (uintptr_t)p,
-		.length = (uint32_t)len,
-		.lkey = mr->lkey,
-	};
-}
-
-int main(int argc, char **argv)
-{
-	struct options opt = parse_args(argc, argv, "client", LESSON);
-	struct ibv_qp_cap cap = {
-		.max_send_wr = 4,
-		.max_recv_wr = 1,
-		.max_send_sge = 2,
-		.max_recv_sge = 1,
-	};
-	struct ep ep = ep_open(&opt, cap);
-
-	tcp_connect(&ep);
-	/* 0: our NIC only reads it, and the server is granted nothing. */
-	mr = ibv_reg_mr(ep.pd, &own, sizeof own, 0);
-	if (!mr)
-		die_err(errno, "ibv_reg_mr");
-
-	send_info(&ep, NULL);
-	struct qp_info server = recv_info(&ep, sizeof(struct shared));
-	qp_to_init(&ep, 0);
-	qp_to_rtr(&ep, &server);
-	qp_to_rts(&ep);
-	barrier(&ep);
-
-	/* DOC: the-writes. Act 1: three WRITEs, one call, one completion. The
-	 * first gathers two of our buffers; at the server they become one run
-	 * of bytes: only our side of a WRITE can be a list. */
-	uint64_t page = server.addr + offsetof(struct shared, page);
-	struct ibv_sge gather[2] = { sge(own.head, HEAD), sge(own.body, BODY) };
-	struct ibv_sge half[2] = { sge(own.tail, TAIL / 2),
-				   sge(own.tail + TAIL / 2, TAIL / 2) };
-	struct ibv_send_wr wr[3] = {
-		{ .wr_id = 1,
-		  .opcode = IBV_WR_RDMA_WRITE,
-		  .sg_list = gather,
-		  .num_sge = 2,
-		  .wr.rdma = { .remote_addr = page, .rkey = server.rkey },
-		  .next = &wr[1] },
-		{ .wr_id = 2,
-		  .opcode = IBV_WR_RDMA_WRITE,
-		  .sg_list = &half[0],
-		  .num_sge = 1,
-		  .wr.rdma = { .remote_addr = page + PAGE - TAIL,
-			       .rkey = server.rkey },
-		  .next = &wr[2] },
-		{ .wr_id = 3,
-		  .opcode = IBV_WR_RDMA_WRITE,
-		  .send_flags = IBV_SEND_SIGNALED,
-		  .sg_list = &half[1],
-		  .num_sge = 1,
-		  .wr.rdma = { .remote_addr = page + PAGE - TAIL / 2,
-			       .rkey = server.rkey } },
-	};
-	pattern(own.head, HEAD, 1);
-	pattern(own.body, BODY, 2);
-	pattern(own.tail, TAIL, 3);
-	post(&ep, wr);
-	expect_completion(&ep, 3);
-	say("3 RDMA_WRITEs posted as one list, 1 completion");
-	barrier(&ep); /* now, and not before, wake the server */
-	barrier(&ep); /* it has looked */
-
-	/* DOC: data-then-flag. Act 2: data, then the flag, each its own WRITE
-	 * on one QP, take effect in this order. Between the bytes of one WRITE
-	 * there is no order: its last byte would be no flag. */
-	struct ibv_sge flag_sge = sge(&own.flag, sizeof own.flag);
-
-	for (uint64_t round = 1; round <= ROUNDS; round++) {
-		struct ibv_send_wr flag_wr = {
-			.wr_id = round,
-			.opcode = IBV_WR_RDMA_WRITE,
-			.send_flags = IBV_SEND_SIGNALED,
-			.sg_list = &flag_sge,
-			.num_sge = 1,
-			.wr.rdma = { .remote_addr =
-					     server.addr +
-					     offsetof(struct shared, flag),
-				     .rkey = server.rkey },
+	for (int i = 0; i < n; i++) {
+		sge[i] = (struct ibv_sge){
+			.addr = (uintptr_t)p[i].from,
+			.length = p[i].len,
+			.lkey = lkey,
 		};
-		struct ibv_send_wr data_wr = {
+		if (i > 0 && last->num_sge < SGES &&
+		    p[i].to == p[i - 1].to + p[i - 1].len) {
+			last->num_sge++; /* &sge[i] is the next of its list */
+			continue;
+		}
+		wr[i] = (struct ibv_send_wr){
 			.opcode = IBV_WR_RDMA_WRITE,
-			.sg_list = &gather[1], /* the body */
+			.sg_list = &sge[i],
 			.num_sge = 1,
-			.wr.rdma = { .remote_addr = page, .rkey = server.rkey },
-			.next = &flag_wr,
+			.wr.rdma = { .remote_addr = p[i].to, .rkey = rkey },
 		};
-		pattern(own.body, BODY, (int)round);
-		own.flag = htobe64(round);
-		post(&ep, &data_wr);
-		expect_completion(&ep, round);
-		barrier(&ep); /* the server has read this round's data */
+		if (i > 0)
+			last->next = &wr[i];
+		last = &wr[i];
 	}
-	say("PASS %d WRITEs, %d completions, and the server needed none",
-	    3 + 2 * ROUNDS, 1 + ROUNDS);
-
-	int rc = ibv_dereg_mr(mr);
-	if (rc)
-		die_err(rc, "ibv_dereg_mr");
-	ep_close(&ep);
-	return 0;
+	last->send_flags = IBV_SEND_SIGNALED;
+	post(ep, wr);
+	expect_completion(ep, "RDMA_WRITE");
 }

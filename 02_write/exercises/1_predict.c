@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exercise 2.1 - predict: what does an rkey guard?             * 5 minutes
+ *
+ * Replace each UNANSWERED by your choice. Then run it: the program makes the
+ * experiment and says whether your choice is right.
+ */
+#include "1_predict.h"
+
+/*
+ * A WRITE of 0 bytes, to address 0 with rkey 0. No region has that address or
+ * that key. What status has the completion?
+ * Choices: IBV_WC_SUCCESS, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR,
+ * IBV_WC_LOC_PROT_ERR, or NOT_POSTED: ibv_post_send returns an error.
+ */
+const int empty_write = UNANSWERED; /* TODO 2.1 */
+
+/*
+ * A WRITE of 3000 bytes to a region of 2999 bytes, from its first byte on. The
+ * completion is an error. A packet carries 1024 bytes or more, so it takes one
+ * to three packets. How many bytes of the peer's memory have changed?
+ * Choices: NONE; WHOLE_PACKETS: those before the packet that does not fit;
+ * ALL_THAT_FIT: 2999; ALL: 3000.
+ */
+const int bytes_changed = UNANSWERED;
+
+/*
+ * The peer registers the same 64 bytes twice: as region A with REMOTE_WRITE,
+ * and then as region B without. Which of the two rkeys lets you write there?
+ * Choices: ONLY_A; ONLY_B; BOTH: one region that allows it is enough; NEITHER:
+ * the last registration counts.
+ */
+const int open_keys = UNANSWERED;

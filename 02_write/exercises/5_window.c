@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exercise 2.5 - extend: a key that can be taken back          *** 45 minutes
+ *
+ * Whoever knows the rkey of a region may use it for as long as the region is
+ * registered. A memory window has a key of its own: it opens a part of a
+ * region, and the key can be made void at any time. A request in your send
+ * queue, IBV_WR_BIND_MW, binds a window of type 2 to a part of a region; the
+ * same window is used again and again. IBV_WR_LOCAL_INV makes a key void. The
+ * peer can give a key back itself, by SEND_WITH_INV.
+ *
+ * Write lend(): it binds mw to the len bytes at p, which are in mr, and returns
+ * the key that the peer may use.
+ * - With this key the peer may WRITE there. It may do nothing else, nowhere.
+ * - The key works when lend() returns: the bind has completed.
+ * - Each bind needs a new key: ibv_inc_rkey() makes one of the present key. A
+ *   bind finds the window by its present key, mw->rkey. For type 2 you yourself
+ *   must store the new key there.
+ * Write take_back(): when it returns, the present key of mw is void.
+ *
+ * man ibv_alloc_mw, ibv_inc_rkey, ibv_post_send (bind_mw, invalidate_rkey),
+ * ibv_bind_mw (struct ibv_mw_bind_info).
+ */
+#include "5_window.h"
+
+uint32_t lend(struct ep *ep, struct ibv_mw *mw, struct ibv_mr *mr, char *p,
+	      size_t len)
+{
+	(void)ep, (void)mw, (void)p, (void)len; /* TODO 2.5 */
+	return mr->rkey;
+}
+
+void take_back(struct ep *ep, struct ibv_mw *mw)
+{
+	(void)ep, (void)mw; /* TODO 2.5 */
+}

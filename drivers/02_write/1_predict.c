@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/02_write/1_predict.c - three small experiments. */
+#include <string.h>
+
+#include "1_predict.h"
+
+enum { LEN = 3000 };
+
+static struct duo d[3]; /* an error ends a connection: one for each */
+static char out[LEN], in[LEN];
+
+/* Is a WRITE to p a success, or what else? */
+static int status_of(struct ep *ep, void *p, size_t len, struct ibv_mr *theirs)
+{
+	return outcome(ep, request(IBV_WR_RDMA_WRITE, NULL, p, theirs), out,
+		       len, open_memory(ep, out, LEN));
+}
+
+void judge(void)
+{
+	struct ibv_mr nothing = { .rkey = 0 };
+
+	must_choose(empty_write, IBV_WC_SUCCESS, IBV_WC_REM_ACCESS_ERR,
+		    IBV_WC_REM_INV_REQ_ERR, IBV_WC_LOC_PROT_ERR, NOT_POSTED);
+	must_choose(bytes_changed, NONE, WHOLE_PACKETS, ALL_THAT_FIT, ALL);
+	must_choose(open_keys, ONLY_A, ONLY_B, BOTH, NEITHER);
+	for (int i = 0; i < 3; i++)
+		duo_up(&d[i]);
+	compare(empty_write, status_of(&d[0].you, NULL, 0, &nothing),
+		"which bytes this WRITE would change");
+
+	memset(out, 'x', LEN);
+	struct ibv_mr *a = open_memory(&d[1].peer, in, LEN - 1);
+	status_of(&d[1].you, in, LEN, a);
+	compare(bytes_changed, memchr(in, 'x', LEN) ? WHOLE_PACKETS : NONE,
+		"when the other NIC knows how long a WRITE is");
+
+	/* By B comes last: it may end the connection. */
+	a = open_memory(&d[2].peer, in, 64);
+	struct ibv_mr *b = register_memory(&d[2].peer, in, 64, 0);
+	bool by_a = status_of(&d[2].you, in, 64, a) == IBV_WC_SUCCESS;
+	bool by_b = status_of(&d[2].you, in, 64, b) == IBV_WC_SUCCESS;
+	compare(open_keys, by_a * ONLY_A + by_b * ONLY_B,
+		"what ibv_reg_mr gives rights to");
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/02_write/3_full_queue.c - counts places in the queue as a NIC does. */
+#include "3_full_queue.h"
+#include "writes.h"
+
+enum { MOST = 100 };
+
+static int done; /* WRITEs of this turn, counted from 1 */
+
+static void posts(const struct ibv_send_wr *wr)
+{
+	int n = seen.posted + 1;
+
+	if (wr->wr_id != (uint64_t)n)
+		wrong("WRITE %d is posted, not WRITE %d", (int)wr->wr_id, n);
+	if (n > done + PLACES)
+		wrong("WRITE %d is posted, and the queue is full", n);
+}
+
+static void found(const struct ibv_wc *wc)
+{
+	done = (int)wc->wr_id;
+}
+
+void judge(void)
+{
+	static const int turns[] = { 1, PLACES, PLACES + 1, MOST };
+	struct ibv_send_wr wr[MOST];
+
+	open_both();
+	struct ibv_sge sge = piece(own, 8, from);
+	for (int t = 0; t < 4; t++) {
+		int n = turns[t];
+
+		for (int i = 0; i < n; i++) {
+			wr[i] = request(IBV_WR_RDMA_WRITE, &sge, theirs, to);
+			wr[i].wr_id = (uint64_t)i + 1;
+		}
+		about("n = %d", n);
+		done = 0;
+		watch(&d.you, &(struct watch){ .posts = posts,
+					       .looks = looks,
+					       .found = found });
+		write_all(&d.you, wr, n);
+		returned();
+		if (done < n)
+			wrong("it returned, and WRITE %d may not be done", n);
+		enough(n, n, (n + PLACES - 1) / PLACES);
+	}
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/02_write/4_inline.c - records whose memory is gone after the call. */
+#include "4_inline.h"
+#include "writes.h"
+
+char staging[LONGEST];
+uint32_t staging_lkey;
+
+static bool fits;
+
+static void posts(const struct ibv_send_wr *wr)
+{
+	bool copied = wr->send_flags & IBV_SEND_INLINE;
+
+	if (copied && !fits)
+		wrong("it is too long for INLINE");
+	if (!copied && wr->sg_list[0].addr != (uintptr_t)staging)
+		wrong("the NIC is to read memory that no region has");
+	if (!copied && !(wr->send_flags & IBV_SEND_SIGNALED))
+		wrong("nothing will say when staging may be used again");
+}
+
+void judge(void)
+{
+	open_both();
+	uint32_t fit = d.you.cap.max_inline_data;
+	const uint32_t len[] = { 32, 8, fit, fit + 1, 1, LONGEST };
+	struct ibv_send_wr last = request(IBV_WR_RDMA_WRITE, NULL, theirs, to);
+	char record[LONGEST]; /* on the stack, and not for long */
+
+	staging_lkey = open_memory(&d.you, staging, LONGEST)->lkey;
+	for (int i = 0; i < 6; i++) {
+		about("record %d", i + 1);
+		fits = len[i] <= fit;
+		memset(theirs, '.', MEMORY);
+		memset(record, 'A' + i, LONGEST);
+		watch(&d.you,
+		      &(struct watch){ .posts = posts, .looks = looks });
+		put(&d.you, record, len[i],
+		    (struct place){ (uintptr_t)theirs, to->rkey });
+		memset(record, '?', LONGEST);
+		returned();
+		if (fits && seen.signaled > 0)
+			wrong("a record that fits INLINE needs no completion");
+		watch(&d.you, NULL);
+		outcome(&d.you, last, NULL, 0, NULL); /* the WRITE is done */
+		for (uint32_t k = 0; k < MEMORY; k++)
+			if (theirs[k] != (k < len[i] ? 'A' + i : '.'))
+				wrong("byte %u over there is wrong", k);
+	}
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * drivers/02_write/5_window.c - two keys: one is given back, one taken back. What a
+ * window opens is read from the bind: rxe does not look at its bounds.
+ */
+#include "5_window.h"
+#include "writes.h"
+
+enum { WINDOW = 64 };
+
+static struct ibv_mw *mw;
+static struct ibv_mr *mr;
+static uint32_t key; /* that mw has now */
+
+static void posts(const struct ibv_send_wr *wr)
+{
+	const struct ibv_mw_bind_info *part = &wr->bind_mw.bind_info;
+
+	if (wr->opcode == IBV_WR_LOCAL_INV && wr->invalidate_rkey != key)
+		wrong("take_back() names another key than the present one");
+	if (wr->opcode != IBV_WR_BIND_MW)
+		return;
+	if (mw->rkey != key)
+		wrong("mw->rkey is not the key that the window has now");
+	if (wr->bind_mw.rkey == key)
+		wrong("the bind does not change the key");
+	if (part->addr != (uintptr_t)own + WINDOW || part->length != WINDOW)
+		wrong("the window opens other bytes");
+	if (part->mw_access_flags != IBV_ACCESS_REMOTE_WRITE)
+		wrong("the window gives other rights than to WRITE");
+	key = wr->bind_mw.rkey;
+}
+
+static const struct watch all = { .posts = posts, .looks = looks };
+
+static int peer_writes(uint32_t rkey)
+{
+	struct ibv_mr window = { .rkey = rkey };
+
+	return outcome(&d.peer,
+		       request(IBV_WR_RDMA_WRITE, NULL, own + WINDOW, &window),
+		       theirs, WINDOW, to);
+}
+
+static void borrow(int n)
+{
+	about("key %d", n);
+	watch(&d.you, &all);
+	uint32_t rkey = lend(&d.you, mw, mr, own + WINDOW, WINDOW);
+	returned();
+	if (peer_writes(rkey) != IBV_WC_SUCCESS)
+		wrong("the peer's WRITE to the window is refused");
+}
+
+void judge(void)
+{
+	struct ibv_send_wr send = { .opcode = IBV_WR_SEND_WITH_INV };
+
+	open_both();
+	mr = register_memory(&d.you, own, MEMORY,
+			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+	mw = ibv_alloc_mw(d.you.pd, IBV_MW_TYPE_2);
+	if (!mw)
+		die("ibv_alloc_mw");
+	key = mw->rkey;
+
+	borrow(1);
+	watch(&d.you, NULL);
+	add_receive(&d.you, 0, NULL, 0, NULL);
+	send.invalidate_rkey = key;
+	execute(&d.peer, send);
+	expect_completion(&d.you, "a key is given back");
+
+	borrow(2);
+	watch(&d.you, &all);
+	take_back(&d.you, mw);
+	returned();
+	if (peer_writes(key) == IBV_WC_SUCCESS)
+		wrong("it was taken back, and it still opens the window");
+}
