@@ -1,182 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 3.2 - predict: read from a process that is stopped
- * side: client
+ * Exercise 3.2 - predict: nobody at home                     * 10 minutes
  *
- * Before the READ this client stops the server's process with SIGSTOP: it gets
- * no CPU at all. (Both run on one machine here; lab/pair tells us its number.)
- * Will the READ complete?
+ * The peer is a process of its own here. It opens its memory to REMOTE_READ,
+ * connects, and then something happens to it. After that you post one READ of
+ * that memory. What does the completion say?
+ *
+ *   stopped    SIGSTOP: the process gets no CPU any more
+ *   withdrawn  the process called ibv_dereg_mr() for the memory
+ *   killed     SIGKILL: the process is gone
+ *
+ * Choose for each: IBV_WC_SUCCESS, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_OP_ERR,
+ * IBV_WC_RETRY_EXC_ERR, IBV_WC_WR_FLUSH_ERR or NO_COMPLETION.
  */
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "2_freeze.h"
 
-#include "common.h"
-#include "lesson.h"
-
-static char buf[DATA];
-
-static const bool predicted_answer = false; /* TODO 3.2 */
-
-static int server_pid;
-
-static char state_of_server(void)
-{
-	char path[32], state = '?';
-
-	snprintf(path, sizeof path, "/proc/%d/stat", server_pid);
-	FILE *f = fopen(path, "r");
-	if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
-		die("cannot read %s", path);
-	fclose(f);
-	return state;
-}
-
-static void thaw(void)
-{
-	kill(server_pid, SIGCONT);
-}
-
-static void freeze(void)
-{
-	const char *pid = getenv("SERVER_PID");
-
-	server_pid = pid ? (int)strtol(pid, NULL, 10) : 0;
-	if (server_pid <= 0)
-		die("SERVER_PID is not set: use make ex-03.2");
-	atexit(thaw); /* whatever happens to us */
-	kill(server_pid, SIGSTOP);
-	for (double start = now_ms(); state_of_server() != 'T';)
-		if (now_ms() - start > 1000)
-			die("the server does not stop");
-}
-
-static void post(struct ep *ep, struct ibv_send_wr *list)
-{
-	struct ibv_send_wr *bad;
-	int rc = ibv_post_send(ep->qp, list, &bad);
-
-	if (rc)
-		die_err(rc, "ibv_post_send");
-}
-
-static void expect_completion(struct ep *ep, int wr_id)
-{
-	struct ibv_wc wc = wait_wc(ep);
-
-	if (wc.status != IBV_WC_SUCCESS)
-		die("RDMA_READ: %s", ibv_wc_status_str(wc.status));
-	if (wc.wr_id != (uint64_t)wr_id)
-		die("completion of READ %d, not %d", (int)wc.wr_id, wr_id);
-}
-
-/* Do these len bytes of ours equal those at offset `at` of the server's? */
-static void compare(const char *got, int at, int len)
-{
-	for (int k = 0; k < len; k++)
-		if (got[k] != byte_at(at + k))
-			die("byte %d of the server's is 0x%02x here, "
-			    "not 0x%02x",
-			    at + k, got[k] & 0xff, byte_at(at + k) & 0xff);
-}
-
-int main(int argc, char **argv)
-{
-	struct options opt = parse_args(argc, argv, "client", LESSON);
-	struct ibv_qp_cap cap = {
-		.max_send_wr = RECORDS,
-		.max_recv_wr = 1,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-	};
-	struct ep ep = ep_open(&opt, cap);
-
-	tcp_connect(&ep);
-	/* LOCAL_WRITE, because our own NIC writes what it fetched into buf. No
-	 * REMOTE_ right: the server's NIC answers, it never addresses us. */
-	struct ibv_mr *mr =
-		ibv_reg_mr(ep.pd, buf, sizeof buf, IBV_ACCESS_LOCAL_WRITE);
-	if (!mr)
-		die_err(errno, "ibv_reg_mr");
-
-	send_info(&ep, NULL);
-	struct qp_info server = recv_info(&ep, DATA);
-	qp_to_init(&ep, 0);
-	qp_to_rtr(&ep, &server);
-	/* READs we have under way at once, at most; not more than the server's
-	 * max_dest_rd_atomic. Further ones wait in our send queue. */
-	ep.max_rd_atomic = DEPTH;
-	qp_to_rts(&ep);
-	barrier(&ep);
-
-	/* DOC: the-read. Act 1: all of it with one READ. */
-	struct ibv_sge into = {
-		.addr = (uintptr_t)buf,
-		.length = DATA,
-		.lkey = mr->lkey,
-	};
-	struct ibv_send_wr read = {
-		.wr_id = 1,
-		.opcode = IBV_WR_RDMA_READ, /* a "send" only to the queue */
-		.send_flags = IBV_SEND_SIGNALED,
-		.sg_list = &into, /* here: where to put it */
-		.num_sge = 1,
-		.wr.rdma = { .remote_addr = server.addr, .rkey = server.rkey },
-	};
-	memset(buf, '?', sizeof buf);
-	freeze();
-	say("the server is stopped");
-	post(&ep, &read);
-	/* Until the completion buf belongs to the NIC: now it may hold
-	 * nothing, half of it, or all. */
-	expect_completion(&ep, 1);
-	compare(buf, 0, DATA);
-	if (state_of_server() != 'T')
-		die("the server did not stay stopped");
-	if (!predicted_answer)
-		die("predicted no answer, but the READ completed");
-	thaw();
-	say("one RDMA_READ of %d bytes, all as they are over there", DATA);
-
-	/* DOC: many-reads. Act 2: record by record, all posted at once, each
-	 * to a place of its own: the last one comes first. */
-	struct ibv_sge sge[RECORDS];
-	struct ibv_send_wr wr[RECORDS];
-
-	for (int i = 0; i < RECORDS; i++) {
-		int place = RECORDS - 1 - i;
-
-		sge[i] = (struct ibv_sge){
-			.addr = (uintptr_t)(buf + place * RECORD),
-			.length = RECORD,
-			.lkey = mr->lkey,
-		};
-		wr[i] = (struct ibv_send_wr){
-			.wr_id = (uint64_t)i,
-			.opcode = IBV_WR_RDMA_READ,
-			.send_flags = IBV_SEND_SIGNALED,
-			.sg_list = &sge[i],
-			.num_sge = 1,
-			.wr.rdma = { .remote_addr =
-					     server.addr + (uint64_t)i * RECORD,
-				     .rkey = server.rkey },
-			.next = i + 1 < RECORDS ? &wr[i + 1] : NULL,
-		};
-	}
-	memset(buf, '?', sizeof buf);
-	post(&ep, wr);
-	for (int i = 0; i < RECORDS; i++) {
-		expect_completion(&ep, i); /* they come in order */
-		compare(buf + (RECORDS - 1 - i) * RECORD, i * RECORD, RECORD);
-	}
-	barrier(&ep); /* now, and not before, wake the server */
-	say("PASS %d more, posted at once, each record in its place", RECORDS);
-
-	int rc = ibv_dereg_mr(mr);
-	if (rc)
-		die_err(rc, "ibv_dereg_mr");
-	ep_close(&ep);
-	return 0;
-}
+const int stopped = UNANSWERED; /* TODO 3.2 */
+const int withdrawn = UNANSWERED;
+const int killed = UNANSWERED;

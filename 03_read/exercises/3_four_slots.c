@@ -1,150 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 3.3 - extend: eight records through four slots
- * side: client
+ * Exercise 3.3 - extend: many records through four slots     ** 25 minutes
  *
- * Act 2 again, but now there is room for only DEPTH records. Posted all at once,
- * the READs overwrite each other. Read each record into slot i % DEPTH, look at
- * it, and only then let the next READ have its slot; keep as many READs under way
- * as there are slots.
+ * The peer has n records, and you have room for SLOTS of them. read_record()
+ * below posts the READ of one record into one slot. All n are posted at once, so
+ * they overwrite each other. Write fetch_all():
+ *
+ * - Call take(i) once for each record, in order: i = 0, 1, ... n - 1. It looks at
+ *   the record in the slot that you chose for it, and is done with it when it
+ *   returns.
+ * - Post the READs in the order of the records.
+ * - A record may be taken when its READ is complete. Then, and not before, its slot
+ *   is free for the READ of another record.
+ * - Keep the slots busy: when you wait for a completion, no slot may be free while
+ *   there is a record that is not posted yet.
+ *
+ * n may be smaller than SLOTS.
  */
-#include <errno.h>
-#include <string.h>
+#include "3_four_slots.h"
 
-#include "common.h"
-#include "lesson.h"
-
-static char buf[DATA];
-
-static int posted, under_way, most;
-
-static void post(struct ep *ep, struct ibv_send_wr *list)
+static void read_record(struct ep *ep, const struct records *r, int i, int slot)
 {
-	struct ibv_send_wr *bad;
-	int rc = ibv_post_send(ep->qp, list, &bad);
-
-	if (rc)
-		die_err(rc, "ibv_post_send");
-	posted++;
-	if (++under_way > most)
-		most = under_way;
-}
-
-static void expect_completion(struct ep *ep, int wr_id)
-{
-	/* One READ in act 1, RECORDS in act 2. */
-	if (posted > 1 && posted < 1 + RECORDS && under_way != DEPTH)
-		die("%d READs under way, and more to post", under_way);
-	struct ibv_wc wc = wait_wc(ep);
-
-	if (wc.status != IBV_WC_SUCCESS)
-		die("RDMA_READ: %s", ibv_wc_status_str(wc.status));
-	if (wc.wr_id != (uint64_t)wr_id)
-		die("completion of READ %d, not %d", (int)wc.wr_id, wr_id);
-	under_way--;
-}
-
-/* Do these len bytes of ours equal those at offset `at` of the server's? */
-static void compare(const char *got, int at, int len)
-{
-	for (int k = 0; k < len; k++)
-		if (got[k] != byte_at(at + k))
-			die("byte %d of the server's is 0x%02x here, "
-			    "not 0x%02x",
-			    at + k, got[k] & 0xff, byte_at(at + k) & 0xff);
-}
-
-int main(int argc, char **argv)
-{
-	struct options opt = parse_args(argc, argv, "client", LESSON);
-	struct ibv_qp_cap cap = {
-		.max_send_wr = RECORDS,
-		.max_recv_wr = 1,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-	};
-	struct ep ep = ep_open(&opt, cap);
-
-	tcp_connect(&ep);
-	/* LOCAL_WRITE, because our own NIC writes what it fetched into buf. No
-	 * REMOTE_ right: the server's NIC answers, it never addresses us. */
-	struct ibv_mr *mr =
-		ibv_reg_mr(ep.pd, buf, sizeof buf, IBV_ACCESS_LOCAL_WRITE);
-	if (!mr)
-		die_err(errno, "ibv_reg_mr");
-
-	send_info(&ep, NULL);
-	struct qp_info server = recv_info(&ep, DATA);
-	qp_to_init(&ep, 0);
-	qp_to_rtr(&ep, &server);
-	/* READs we have under way at once, at most; not more than the server's
-	 * max_dest_rd_atomic. Further ones wait in our send queue. */
-	ep.max_rd_atomic = DEPTH;
-	qp_to_rts(&ep);
-	barrier(&ep);
-
-	/* DOC: the-read. Act 1: all of it with one READ. */
 	struct ibv_sge into = {
-		.addr = (uintptr_t)buf,
-		.length = DATA,
-		.lkey = mr->lkey,
+		.addr = (uintptr_t)r->slots[slot],
+		.length = RECORD,
+		.lkey = r->lkey,
 	};
 	struct ibv_send_wr read = {
-		.wr_id = 1,
-		.opcode = IBV_WR_RDMA_READ, /* a "send" only to the queue */
+		.opcode = IBV_WR_RDMA_READ,
 		.send_flags = IBV_SEND_SIGNALED,
-		.sg_list = &into, /* here: where to put it */
+		.sg_list = &into,
 		.num_sge = 1,
-		.wr.rdma = { .remote_addr = server.addr, .rkey = server.rkey },
+		.wr.rdma = { .remote_addr = r->addr + (uint64_t)i * RECORD,
+			     .rkey = r->rkey },
 	};
-	memset(buf, '?', sizeof buf);
-	post(&ep, &read);
-	/* Until the completion buf belongs to the NIC: now it may hold
-	 * nothing, half of it, or all. */
-	expect_completion(&ep, 1);
-	compare(buf, 0, DATA);
-	say("one RDMA_READ of %d bytes, all as they are over there", DATA);
 
-	/* DOC: many-reads. Act 2: record by record, record i into slot
-	 * i % DEPTH. */
-	struct ibv_sge sge[RECORDS];
-	struct ibv_send_wr wr[RECORDS];
+	post(ep, &read);
+}
 
-	for (int i = 0; i < RECORDS; i++) {
-		int place = i % DEPTH; /* there is no more room */
-
-		sge[i] = (struct ibv_sge){
-			.addr = (uintptr_t)(buf + place * RECORD),
-			.length = RECORD,
-			.lkey = mr->lkey,
-		};
-		wr[i] = (struct ibv_send_wr){
-			.wr_id = (uint64_t)i,
-			.opcode = IBV_WR_RDMA_READ,
-			.send_flags = IBV_SEND_SIGNALED,
-			.sg_list = &sge[i],
-			.num_sge = 1,
-			.wr.rdma = { .remote_addr =
-					     server.addr + (uint64_t)i * RECORD,
-				     .rkey = server.rkey },
-		};
+void fetch_all(struct ep *ep, const struct records *r, int n)
+{
+	for (int i = 0; i < n; i++) /* TODO 3.3 */
+		read_record(ep, r, i, i % SLOTS);
+	for (int i = 0; i < n; i++) {
+		expect_completion(ep, "READ");
+		take(i);
 	}
-	memset(buf, '?', sizeof buf);
-	most = 0;
-	for (int i = 0; i < RECORDS; i++) /* TODO 3.3 */
-		post(&ep, &wr[i]);
-	for (int i = 0; i < RECORDS; i++)
-		expect_completion(&ep, i);
-	for (int i = 0; i < RECORDS; i++)
-		compare(buf + i % DEPTH * RECORD, i * RECORD, RECORD);
-	if (most != DEPTH)
-		die("%d READs under way at most, not %d", most, DEPTH);
-	barrier(&ep); /* now, and not before, wake the server */
-	say("PASS %d more, through %d slots", RECORDS, DEPTH);
-
-	int rc = ibv_dereg_mr(mr);
-	if (rc)
-		die_err(rc, "ibv_dereg_mr");
-	ep_close(&ep);
-	return 0;
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/03_read/1_how_much.c - READs of too little and of too much. */
+#include "1_how_much.h"
+#include "lesson.h"
+
+static char data[DATA], buf[DATA] = "?";
+
+void judge(void)
+{
+	struct duo d;
+	struct ibv_wc wc;
+
+	must_choose_status(no_byte);
+	must_choose(one_too_many, NONE, FIRST_PACKET, ALL_BUT_ONE, ALL);
+	must_choose_status(behind_it);
+	duo_up(&d);
+	struct ibv_mr *from = open_memory(&d.peer, data, DATA);
+	struct ibv_mr *to = open_memory(&d.you, buf, DATA);
+	struct ibv_sge into = piece(buf, DATA, to);
+	struct ibv_send_wr behind =
+		request(IBV_WR_RDMA_READ, &into, data, from);
+	struct ibv_send_wr read = behind;
+
+	read.wr.rdma.rkey = 0;
+	compare(no_byte, outcome(&d.you, read, NULL, 0, NULL),
+		"no_byte: which bytes would the region have to cover?");
+	read = request(IBV_WR_RDMA_READ, &into, data + 1, from);
+	read.send_flags = IBV_SEND_SIGNALED;
+	read.next = &behind;
+	post(&d.you, &read);
+	wait_wc(&d.you);
+	bool completes = completes_within(&d.you, 2000, &wc);
+
+	compare(one_too_many, *buf == '?' ? NONE : ALL,
+		"one_too_many: what does one packet of request name?");
+	compare(behind_it, completes ? (int)wc.status : NO_COMPLETION,
+		"behind_it: in which state is a QP after an error?");
+}

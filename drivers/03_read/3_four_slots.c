@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/03_read/3_four_slots.c - more records than places for them. */
+#include <string.h>
+
+#include "3_four_slots.h"
+
+static char data[DATA], buf[SLOTS * RECORD];
+static int n, taken;         /* records: there are, were taken */
+static int slot_of[RECORDS]; /* of those that are posted */
+
+static void posts(const struct ibv_send_wr *wr)
+{
+	int record =
+		(int)((wr->wr.rdma.remote_addr - (uintptr_t)data) / RECORD);
+	uint64_t slot = (wr->sg_list->addr - (uintptr_t)buf) / RECORD;
+
+	if (record >= n)
+		wrong("record %d was posted, and there is none", record);
+	if (record != seen.posted)
+		wrong("record %d was posted, and not %d", record, seen.posted);
+	if (slot >= SLOTS)
+		wrong("record %d was posted into no slot of yours", record);
+	slot_of[record] = (int)slot;
+	for (int i = taken; i < record; i++)
+		if (slot_of[i] == slot_of[record])
+			wrong("record %d: its slot still has record %d in it",
+			      record, i);
+}
+
+static void looks(void)
+{
+	int busy = seen.posted - taken;
+
+	if (seen.posted < n && busy < SLOTS)
+		wrong("you wait with %d of %d slots busy, %d of %d posted",
+		      busy, SLOTS, seen.posted, n);
+}
+
+void take(int i)
+{
+	if (i != taken)
+		wrong("take(%d) was called, take(%d) is next", i, taken);
+	if (i >= seen.found) /* they complete in order */
+		wrong("record %d was taken before its READ was complete", i);
+	if (memcmp(buf + slot_of[i] * RECORD, data + i * RECORD, RECORD) != 0)
+		wrong("record %d is not as the peer has it", i);
+	taken++;
+}
+
+void judge(void)
+{
+	static const struct watch eyes = { .posts = posts, .looks = looks };
+	struct duo d;
+
+	duo_up(&d);
+	for (int k = 0; k < DATA; k++)
+		data[k] = byte_at(k);
+	struct records r = {
+		.lkey = open_memory(&d.you, buf, sizeof buf)->lkey,
+		.rkey = open_memory(&d.peer, data, DATA)->rkey,
+		.addr = (uintptr_t)data,
+	};
+
+	for (int s = 0; s < SLOTS; s++)
+		r.slots[s] = buf + s * RECORD;
+	for (n = RECORDS; n > 0; n -= 5) { /* 8, 3 */
+		about("%d records", n);
+		taken = 0;
+		watch(&d.you, &eyes);
+		fetch_all(&d.you, &r, n);
+		if (taken < n)
+			wrong("record %d was never taken", taken);
+	}
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/03_read/4_offsets.c - records that are found by a directory. */
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "4_offsets.h"
+#include "lesson.h"
+
+enum { N = 6, FITS = HEAD + BODY };
+static const struct entry directory[N] = {
+	{ 2000, 700 }, { 96, HEAD },       { 4321, 5 },
+	{ 150, FITS }, { 3000, FITS + 1 }, { 5967, HEAD + 1 },
+};
+
+/* The place within a page must be the same for both ways to say it. */
+static _Alignas(4096) char data[DATA];
+static struct place mine, right;
+static int record;
+
+static void posts(const struct ibv_send_wr *wr)
+{
+	uint32_t at = directory[record].offset, len = directory[record].len;
+	unsigned long long asked = 0, from = wr->wr.rdma.remote_addr;
+
+	for (int i = 0; i < wr->num_sge; i++)
+		asked += wr->sg_list[i].length;
+	if (seen.posted == 0) /* for the entry */
+		return;
+	if (len > FITS)
+		wrong("it has %u bytes, too many, and you READ it", len);
+	if (from != at)
+		wrong("it is at offset %u, and you READ at %llu", at, from);
+	if (asked != len)
+		wrong("it has %u bytes, and you ask for %llu", len, asked);
+}
+
+/* What must be there after record i was fetched. */
+static void make_right(int i)
+{
+	const char *from = data + directory[i].offset;
+	size_t len = directory[i].len, in_head = len < HEAD ? len : HEAD;
+
+	memset(&right, '?', sizeof right);
+	memcpy(&right.entry, data + i * sizeof right.entry, sizeof right.entry);
+	if (len > FITS)
+		return;
+	memcpy(right.head, from, in_head);
+	memcpy(right.body, from + in_head, len - in_head);
+}
+
+void judge(void)
+{
+	static const struct watch eyes = { .posts = posts };
+	struct duo d;
+
+	duo_up(&d);
+	for (int k = 0; k < DATA; k++)
+		data[k] = byte_at(k);
+	for (int i = 0; i < N; i++) {
+		struct entry e = { htobe32(directory[i].offset),
+				   htobe32(directory[i].len) };
+		memcpy(data + i * sizeof e, &e, sizeof e);
+	}
+	struct ibv_mr *from = ibv_reg_mr_iova(d.peer.pd, data, DATA, 0,
+					      IBV_ACCESS_REMOTE_READ);
+	if (!from)
+		die_err(errno, "ibv_reg_mr_iova");
+	struct ibv_mr *to = open_memory(&d.you, &mine, sizeof mine);
+
+	for (record = 0; record < N; record++) {
+		int len = (int)directory[record].len;
+
+		about("record %d", record);
+		make_right(record);
+		memset(&mine, '?', sizeof mine);
+		watch(&d.you, &eyes);
+		int is = fetch(&d.you, &mine, to->lkey, from->rkey, record);
+		if (is != (len > FITS ? -1 : len))
+			wrong("you returned %d, and it has %d bytes", is, len);
+		if (memcmp(&mine, &right, sizeof right) != 0)
+			wrong("the bytes are not where they belong");
+	}
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/03_read/5_status.c - a host that writes blocks to a disk. */
+#include <string.h>
+
+#include "5_status.h"
+
+enum { N = 5, FIRST_TAG = 1000 };
+
+/* The result that each command must get. */
+static const int must[N] = { GOOD, TOO_LONG, GOOD, BAD_SUM, GOOD };
+static const char *const names[] = { "GOOD", "BAD_SUM", "TOO_LONG" };
+
+static char blocks[N][ROOM + 1], room[N * ROOM];
+static struct command c[N];
+static int reads, completed;
+static int order[N]; /* command of the i-th READ */
+static enum { TO_READ, POSTED, COMPLETE, NO_READ, SENT } state[N];
+
+uint32_t checksum(const char *p, uint32_t len)
+{
+	uint32_t sum = len;
+
+	while (len--)
+		sum = sum * 31 + (unsigned char)*p++;
+	return sum;
+}
+
+static void posts_read(int i)
+{
+	if (state[i] == NO_READ)
+		wrong("it is too long, and you READ it");
+	if (state[i] != TO_READ)
+		wrong("a second READ");
+	state[i] = POSTED;
+	order[reads++] = i;
+}
+
+static void posts_status(int i, int result)
+{
+	if (state[i] == SENT)
+		wrong("a second status");
+	if (state[i] < COMPLETE)
+		wrong("a status before its READ is complete");
+	if (result != must[i])
+		wrong("its result must be %s", names[must[i]]);
+	state[i] = SENT;
+}
+
+static void posts(const struct ibv_send_wr *wr)
+{
+	const char *at = (const char *)(uintptr_t)wr->sg_list->addr;
+	bool is_read = wr->opcode == IBV_WR_RDMA_READ;
+	struct status status;
+
+	if (!is_read)
+		memcpy(&status, at, sizeof status);
+	int i = (int)(is_read ? (at - room) / ROOM : status.tag - FIRST_TAG);
+
+	if (i < 0 || i >= N)
+		wrong("there is no command for what you post");
+	about("command %d", i);
+	if (is_read)
+		posts_read(i);
+	else if (wr->send_flags & IBV_SEND_INLINE)
+		posts_status(i, (int)status.result);
+	else
+		wrong("a SEND without IBV_SEND_INLINE");
+}
+
+static void looks(void)
+{
+	for (int i = 0; i < N; i++) {
+		about("command %d", i);
+		if (state[i] == TO_READ)
+			wrong("you wait before you post its READ");
+		if (state[i] == COMPLETE)
+			wrong("you wait before you send its status");
+	}
+}
+
+static void found(const struct ibv_wc *wc)
+{
+	if (wc->opcode == IBV_WC_RDMA_READ)
+		state[order[completed++]] = COMPLETE;
+}
+
+static void make_command(int i, uint32_t rkey)
+{
+	int len = must[i] == TOO_LONG ? ROOM + 1 : ROOM - 300 * i;
+
+	memset(blocks[i], 'a' + i, (size_t)len);
+	c[i] = (struct command){
+		.addr = (uintptr_t)blocks[i],
+		.rkey = rkey,
+		.len = (uint32_t)len,
+		.sum = checksum(blocks[i], (uint32_t)len),
+		.tag = (uint32_t)(FIRST_TAG + i),
+	};
+	c[i].sum += must[i] == BAD_SUM;
+	state[i] = must[i] == TOO_LONG ? NO_READ : TO_READ;
+}
+
+void judge(void)
+{
+	static const struct watch eyes = { NULL, posts, looks, found, NULL };
+	static struct status in; /* not looked at: posts() saw it */
+	struct duo d;
+
+	duo_up(&d);
+	struct ibv_mr *from = open_memory(&d.peer, blocks, sizeof blocks);
+	struct ibv_mr *to = open_memory(&d.you, room, sizeof room);
+	struct ibv_mr *status = open_memory(&d.peer, &in, sizeof in);
+
+	for (int i = 0; i < N; i++) {
+		make_command(i, from->rkey);
+		add_receive(&d.peer, 0, &in, sizeof in, status);
+	}
+	watch(&d.you, &eyes);
+	serve(&d.you, c, N, room, to->lkey);
+	for (int i = 0; i < N; i++)
+		if (state[i] != SENT)
+			wrong("you returned, and command %d has no status", i);
+	if (seen.found < seen.signaled)
+		wrong("you returned, and %d completions are still to come",
+		      seen.signaled - seen.found);
+}
