@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/04_write_imm/1_word.c - looks at immediates as they go on the wire. */
+#include <arpa/inet.h>
+
+#include "1_word.h"
+
+static const struct {
+	uint32_t wire;  /* its four bytes, the first one on the left */
+	enum type type; /* 0: there is no such type */
+	uint32_t value;
+} words[] = {
+	{ 0x10000005, DATA, 5 }, { 0x20000064, PROGRESS, 100 },
+	{ 0x30000000, STOP, 0 }, { 0x1abcdef1, DATA, 0xabcdef1 },
+	{ 0x00000005, 0, 5 },    { 0x70000005, 0, 5 },
+};
+
+void judge(void)
+{
+	uint32_t is, value;
+	enum type type;
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		bool known = words[i].type != 0;
+
+		about("%08x", words[i].wire);
+		is = ntohl(pack(words[i].type, words[i].value));
+		if (known && is != words[i].wire)
+			wrong("pack() made %08x", is);
+		if (unpack(htonl(words[i].wire), &type, &value) != known)
+			wrong("unpack() %s it", known ? "refused" : "accepted");
+		if (known && (type != words[i].type || value != words[i].value))
+			wrong("unpack() made value %u of it", value);
+	}
+}

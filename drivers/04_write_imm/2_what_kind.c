@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/04_write_imm/2_what_kind.c - which receives are taken, and for what. */
+#include "2_what_kind.h"
+
+enum { LONG = 5000, CHUNK = 4200, SMALL = 100 };
+
+static char out[LONG], in[LONG];
+
+static struct duo d;
+static struct ibv_mr *from, *to;
+
+/* From you to the peer. */
+static void send(enum ibv_wr_opcode opcode, size_t len)
+{
+	if (outcome(&d.you, request(opcode, NULL, in, to), out, len, from))
+		die("a request failed");
+}
+
+void judge(void)
+{
+	struct ibv_wc wc;
+	int n = 0;
+
+	must_choose(receives_used, ONE, TWO, THREE, FOUR, MORE);
+	must_choose(length_told, 0, 10, SMALL, CHUNK, CHUNK + 10);
+	must_choose_status(too_small);
+	duo_up(&d);
+	from = open_memory(&d.you, out, LONG);
+	to = open_memory(&d.peer, in, LONG);
+
+	add_receive(&d.peer, 0, in, SMALL, to);
+	send(IBV_WR_RDMA_WRITE, CHUNK);
+	send(IBV_WR_SEND_WITH_IMM, 10);
+	compare(length_told, (int)wait_wc(&d.peer).byte_len,
+		"length_told: which of the two took the receive?");
+	add_receive(&d.peer, 0, in, 1, to);
+	send(IBV_WR_RDMA_WRITE_WITH_IMM, CHUNK);
+	compare(too_small, (int)wait_wc(&d.peer).status,
+		"too_small: which bytes have to go into that buffer?");
+	for (int i = 0; i < 16; i++)
+		add_receive(&d.peer, 0, NULL, 0, NULL);
+	send(IBV_WR_RDMA_WRITE, LONG);
+	send(IBV_WR_SEND, 0);
+	send(IBV_WR_RDMA_WRITE_WITH_IMM, LONG);
+	send(IBV_WR_RDMA_WRITE_WITH_IMM, 0);
+	while (completes_within(&d.peer, 100, &wc))
+		n++;
+	compare(receives_used, n,
+		"receives_used: which of the four makes a completion there?");
+}

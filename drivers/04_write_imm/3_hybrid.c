@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/04_write_imm/3_hybrid.c - a peer that offers memory, piece by piece. */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <string.h>
+
+#include "3_hybrid.h"
+
+/* Of each offer: where, its room, how much you have, how much you write. */
+static const struct {
+	uint32_t at, room, have, writes;
+} offers[] = { { 100, 9000, 9000, 9000 },
+	       { 9500, 3000, 5000, 3000 },
+	       { 77, 5000, 800, 800 } };
+enum { OFFERS = sizeof offers / sizeof *offers, SIZE = 14000 };
+
+static char data[SIZE], memory[SIZE], right[SIZE];
+static uint64_t addr; /* of this offer */
+static uint32_t room;
+
+static void posts(const struct ibv_send_wr *wr)
+{
+	bool is_write = wr->opcode == IBV_WR_RDMA_WRITE;
+
+	if (!is_write && seen.posted == 0)
+		wrong("\"done\" was posted, and no WRITE before it");
+	if (is_write && wr->wr.rdma.remote_addr != addr)
+		wrong("the WRITE goes to another address than offered");
+	if (wr->num_sge && wr->sg_list->length > room)
+		wrong("a WRITE of %u bytes, and there is room for %u",
+		      wr->sg_list->length, room);
+}
+
+static void looks(void)
+{
+	if (seen.found == seen.signaled)
+		wrong("you wait, and nothing that you posted is SIGNALED");
+}
+
+/* After an offer: len bytes must be at right + at. */
+static void look_at_it(struct ep *peer, uint32_t at, uint32_t len)
+{
+	struct ibv_wc wc;
+
+	if (!completes_within(peer, 1000, &wc) || wc.status != IBV_WC_SUCCESS)
+		wrong("there was no \"done\"");
+	memset(right, '?', SIZE);
+	memcpy(right + at, data, len);
+	if (memcmp(memory, right, SIZE) != 0)
+		wrong("\"done\", and the memory is not as it must be");
+	if (ntohl(wc.imm_data) != len)
+		wrong("the immediate says %u bytes, and it was %u",
+		      ntohl(wc.imm_data), len);
+	enough(1, 2, 1);
+	if (seen.found == 0)
+		wrong("you did not take the completion");
+}
+
+void judge(void)
+{
+	static const struct watch eyes = { .posts = posts, .looks = looks };
+	struct duo d;
+
+	duo_up(&d);
+	memset(data, 'd', SIZE);
+	struct ibv_mr *from = open_memory(&d.you, data, SIZE);
+	struct ibv_mr *to = open_memory(&d.peer, memory, SIZE);
+
+	for (int i = 0; i < OFFERS; i++) {
+		about("offer %d", i);
+		room = offers[i].room;
+		addr = (uintptr_t)memory + offers[i].at;
+		struct offer offer = { htobe64(addr), htobe32(to->rkey),
+				       htobe32(room) };
+
+		memset(memory, '?', SIZE);
+		add_receive(&d.peer, 0, NULL, 0, NULL);
+		watch(&d.you, &eyes);
+		fill(&d.you, &offer, data, offers[i].have, from->lkey);
+		look_at_it(&d.peer, offers[i].at, offers[i].writes);
+	}
+}

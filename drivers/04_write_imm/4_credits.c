@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/04_write_imm/4_credits.c - a peer that gives slots back when you wait. */
+#include <arpa/inet.h>
+
+#include "4_credits.h"
+
+static char data[MESSAGES * SLOT], slots[SLOTS * SLOT];
+static struct duo d;
+
+static bool full[SLOTS];     /* as you must see it */
+static int credits;          /* that you took */
+static uint32_t held[SLOTS]; /* slots that the peer has not given back */
+static int received, n_held;
+
+static void posts(const struct ibv_send_wr *wr)
+{
+	uint32_t slot = ntohl(wr->imm_data);
+
+	about("message %d", seen.posted);
+	if (slot < SLOTS && !full[slot])
+		full[slot] = true;
+	else
+		wrong("slot %u of %d is not free", slot, SLOTS);
+}
+
+/* One slot of those that are held, seldom the one that is held for longest. */
+static void give_back(int batch)
+{
+	int pick = n_held > 1 ? 1 + batch % (n_held - 1) : 0;
+	struct ibv_send_wr credit = {
+		.opcode = IBV_WR_SEND_WITH_IMM,
+		.imm_data = htonl(held[pick]),
+	};
+
+	if (received - n_held == seen.receives)
+		wrong("a credit comes, and no receive is posted for it");
+	held[pick] = held[--n_held];
+	execute(&d.peer, credit);
+}
+
+static void looks(void)
+{
+	static int batch;
+	int n_full = seen.posted - credits;
+
+	if (seen.posted < MESSAGES && n_full < SLOTS)
+		wrong("you wait, and %d of %d slots are free", SLOTS - n_full,
+		      SLOTS);
+	/* You must have taken all there is before more comes. */
+	if (seen.in_vain == 0)
+		return;
+	for (; received < seen.posted; received++)
+		held[n_held++] = ntohl(wait_wc(&d.peer).imm_data);
+	if (n_held == n_full) /* all slots, or the last messages */
+		for (int n = batch++ % SLOTS; n >= 0 && n_held; n--)
+			give_back(batch);
+}
+
+static void found(const struct ibv_wc *wc)
+{
+	if (wc->opcode == IBV_WC_RECV && wc->status == IBV_WC_SUCCESS) {
+		full[ntohl(wc->imm_data)] = false;
+		credits++;
+	}
+}
+
+void judge(void)
+{
+	static const struct watch eyes = { NULL, posts, looks, found, NULL };
+
+	duo_up(&d);
+	struct stock s = {
+		.data = data,
+		.lkey = open_memory(&d.you, data, sizeof data)->lkey,
+		.rkey = open_memory(&d.peer, slots, sizeof slots)->rkey,
+		.addr = (uintptr_t)slots,
+	};
+
+	for (int i = 0; i < MESSAGES; i++)
+		add_receive(&d.peer, 0, NULL, 0, NULL);
+	watch(&d.you, &eyes);
+	for (int i = 0; i < SLOTS; i++)
+		add_receive(&d.you, 0, NULL, 0, NULL);
+	send_all(&d.you, &s);
+	if (seen.found < 2 * MESSAGES)
+		wrong("you returned before all WRITEs and credits had come");
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/04_write_imm/5_asleep.c - messages at the worst moments: when you ask
+ * for an event, just before that is done, or when you fall asleep. */
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "5_asleep.h"
+
+enum { RECEIVES = 4, UNKNOWN = 9 };
+enum when { ASLEEP, GAP, WITH, END }; /* WITH: behind the one before it */
+
+static const struct {
+	enum when when;
+	uint32_t type, value;
+} messages[] = {
+	{ ASLEEP, DATA, 2 },   { GAP, DATA, 0 },    { ASLEEP, PROGRESS, 40 },
+	{ WITH, DATA, 5 },     { WITH, DATA, 1 },   { ASLEEP, UNKNOWN, 3 },
+	{ GAP, PROGRESS, 90 }, { ASLEEP, DATA, 7 }, { WITH, STOP, 7 },
+	{ END, 0, 0 },
+};
+static const char right[] = " arrived(2) arrived(0) progress(40) arrived(5)"
+			    " arrived(1) progress(90) arrived(7)";
+static char calls[2 * sizeof right];
+
+static struct duo d;
+static int sent; /* messages; their chunks are empty */
+static uint32_t events;
+static bool asked;
+
+static void send_next(void)
+{
+	do {
+		struct ibv_send_wr tell = {
+			.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+			.imm_data = htonl(messages[sent].type << 28 |
+					  messages[sent].value),
+		};
+
+		if (sent == seen.receives)
+			wrong("message %d comes, and finds no receive", sent);
+		sent++;
+		execute(&d.peer, tell);
+	} while (messages[sent].when == WITH);
+}
+
+static void looks(void)
+{
+	if (seen.in_vain == 200)
+		wrong("you look again and again: 200 times in vain");
+	if (messages[seen.found].when == END)
+		wrong("there was STOP, and you look for another message");
+}
+
+static void arms(bool solicited_only)
+{
+	if (solicited_only)
+		wrong("you ask for events of solicited messages only");
+	asked = true;
+	if (messages[sent].when == GAP)
+		send_next();
+}
+
+static void note_call(const char *by, uint32_t value)
+{
+	size_t n = strlen(calls);
+
+	snprintf(calls + n, sizeof calls - n, " %s(%u)", by, value);
+}
+
+void arrived(uint32_t chunk)
+{
+	note_call("arrived", chunk);
+}
+
+void progress(uint32_t percent)
+{
+	note_call("progress", percent);
+}
+
+/* Before the library's own, which it calls. */
+int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq,
+		     void **context)
+{
+	int (*get)(struct ibv_comp_channel *, struct ibv_cq **, void **);
+	struct pollfd event = { .fd = channel->fd, .events = POLLIN };
+
+	*(void **)&get = dlsym(RTLD_NEXT, "ibv_get_cq_event");
+	if (poll(&event, 1, 0) == 0) { /* no event waits: you fall asleep */
+		if (seen.found < sent)
+			wrong("you fall asleep, and message %d is in the queue",
+			      seen.found);
+		if (!asked)
+			wrong("message %d: you sleep, and asked for no event",
+			      sent);
+		send_next();
+	}
+	asked = false;
+	events++;
+	return get(channel, cq, context);
+}
+
+void judge(void)
+{
+	static const struct watch eyes = { .looks = looks, .arms = arms };
+
+	duo_up(&d);
+	watch(&d.you, &eyes);
+	for (int i = 0; i < RECEIVES; i++)
+		add_receive(&d.you, 0, NULL, 0, NULL);
+	int returned = receive(&d.you);
+
+	if (messages[seen.found].when != END)
+		wrong("you returned before STOP");
+	if (strcmp(calls, right) != 0)
+		wrong("your calls were wrong:%s", calls);
+	if (returned != 2)
+		wrong("2 chunks are missing, and you returned %d", returned);
+	if (d.you.cq->comp_events_completed != events)
+		wrong("%u of %u events were acknowledged",
+		      d.you.cq->comp_events_completed, events);
+}
