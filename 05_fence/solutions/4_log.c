@@ -1,328 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* Solution of exercise 5.4 - extend (hard): append to a log */
-#include <endian.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
+/* Solution of exercise 5.4 - append to a log */
+#include "4_log.h"
 
-#include "common.h"
-#include "lesson.h"
-#include "post.h"
-
-/* An entry of the log. Nobody looks at its text before valid is 1. */
-struct entry {
-	char text[120];
-	uint64_t valid;
-};
-
-enum { PLACES = LEN / sizeof(struct entry) };
-
-static struct {
-	char buf[LEN];
-	uint64_t word, old, x, y, new, flag, theirs;
-	struct entry entry, log[PLACES];
-} own;
-static struct ibv_mr *mr;
-static struct qp_info server;
-static uint64_t posted, complete; /* numbers of requests */
-
-/* A request, between our bytes and the server's. */
-struct step {
-	enum ibv_wr_opcode opcode;
-	unsigned flags;
-	const void *at; /* our bytes */
-	uint32_t len;
-	size_t offset; /* theirs */
-};
-
-/* Posts up to four of them as one list. The last one is signaled. */
-static void post_list(struct ep *ep, const struct step *s, int n)
+uint64_t append(struct writer *w)
 {
-	struct ibv_sge sge[4];
-	struct ibv_send_wr wr[4];
-
-	for (int i = 0; i < n; i++, s++) {
-		sge[i] = (struct ibv_sge){ (uintptr_t)s->at, s->len, mr->lkey };
-		wr[i] = (struct ibv_send_wr){
-			.wr_id = ++posted,
-			.next = i + 1 < n ? &wr[i + 1] : NULL,
-			.opcode = s->opcode,
-			.send_flags = s->flags,
-			.sg_list = &sge[i],
-			.num_sge = s->len > 0, /* the SEND is empty */
-			.wr.rdma = { server.addr + s->offset, server.rkey },
-		};
-		if (s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
-			wr[i].wr.atomic.remote_addr = server.addr + s->offset;
-			wr[i].wr.atomic.compare_add = 1;
-			wr[i].wr.atomic.rkey = server.rkey;
-		}
-	}
-	wr[n - 1].send_flags |= IBV_SEND_SIGNALED;
-	post(ep, wr);
-}
-
-#define F IBV_SEND_FENCE
-static const struct step
-	read = { IBV_WR_RDMA_READ, 0, own.buf, LEN, AT(source) },
-	write = { IBV_WR_RDMA_WRITE, 0, own.buf, LEN, AT(copy) },
-	write_f = { IBV_WR_RDMA_WRITE, F, own.buf, LEN, AT(copy) },
-	other_f = { IBV_WR_RDMA_WRITE, F, &own.word, 8, AT(counter) },
-	send_f = { IBV_WR_SEND, F, NULL, 0, 0 },
-	add = { IBV_WR_ATOMIC_FETCH_AND_ADD, 0, &own.old, 8, AT(counter) },
-	read_x = { IBV_WR_RDMA_READ, 0, &own.x, 8, AT(x) },
-	read_y = { IBV_WR_RDMA_READ, 0, &own.y, 8, AT(y) },
-	write_x = { IBV_WR_RDMA_WRITE, 0, &own.new, 8, AT(x) },
-	write_y_f = { IBV_WR_RDMA_WRITE, F, &own.new, 8, AT(y) };
-
-/* DOC: read-then-write. The READ fetches source into buf, the WRITE writes buf to
- * copy. A WRITE that nothing holds back takes its bytes before the answer came. */
-static void act_1(struct ep *ep, const struct step *list, int n)
-{
-	for (int i = 0; i < ROUNDS; i++) {
-		barrier(ep);
-		post_list(ep, list, n);
-		expect_completion(ep, "act 1");
-		barrier(ep);
-	}
-}
-
-/* DOC: act-2. Does the second wait for the first? If so, no try takes less than
- * twice DELAY. If not, one quick try shows it; a busy machine delays the rest. */
-static void act_2(struct ep *ep)
-{
-	const struct pair {
-		const char *name;
-		struct step list[2];
-		int trips;
-	} pairs[] = {
-		{ "WRITE, WRITE", { write, write }, 1 },
-		{ "WRITE, WRITE|F", { write, write_f }, 1 },
-		{ "READ, WRITE", { read, write }, 1 },
-		{ "READ, WRITE|F", { read, write_f }, 2 },
-		{ "READ, SEND|F", { read, send_f }, 2 },
-		{ "ATOMIC, WRITE|F", { add, write_f }, 2 },
+	struct ibv_sge old = { (uintptr_t)&w->old, 8, w->lkey };
+	struct ibv_sge text = { (uintptr_t)w->entry.text, sizeof w->entry.text,
+				w->lkey };
+	struct ibv_sge one = { (uintptr_t)&w->one, 8, w->lkey };
+	struct ibv_send_wr reserve = {
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.sg_list = &old,
+		.num_sge = 1,
+		.wr.atomic = { .remote_addr =
+				       w->log + offsetof(struct log, counter),
+			       .compare_add = 1,
+			       .rkey = w->rkey },
 	};
-	double two_trips = 2 * DELAY;
+	struct ibv_send_wr fill = { .opcode = IBV_WR_RDMA_WRITE,
+				    .sg_list = &text,
+				    .num_sge = 1,
+				    .wr.rdma.rkey = w->rkey };
+	struct ibv_send_wr valid = { .opcode = IBV_WR_RDMA_WRITE,
+				     .sg_list = &one,
+				     .num_sge = 1,
+				     .wr.rdma.rkey = w->rkey };
 
-	for (const struct pair *p = pairs; p < pairs + PAIRS; p++) {
-		int tries = p->trips == 2 ? TRIES : MAX_TRIES;
-		double least = 1e9;
-
-		while (tries-- > 0 && least >= two_trips) {
-			double start = now_ms();
-			post_list(ep, p->list, 2);
-			expect_completion(ep, p->name);
-			double took = now_ms() - start;
-			least = took < least ? took : least;
-		}
-		note("act 2: %s: %.1f ms", p->name, least);
-		if (least < DELAY) {
-			say("act 2: not measured, the wire is not slow");
-			return;
-		}
-		if (p == pairs && least >= two_trips)
-			two_trips = 1.25 * least; /* our end is slow, too */
-		if (p->trips != (least < two_trips ? 1 : 2))
-			die("act 2: trips of %s: not %d", p->name, p->trips);
-		say("act 2: round trips of %s: %d", p->name, p->trips);
-	}
-}
-
-/* DOC: two-qps. The same two requests, each on a queue pair of its own. */
-static void act_4(struct ep *ep, struct ep *other, bool wait)
-{
-	for (int i = 0; i < ROUNDS; i++) {
-		barrier(ep);
-		post_list(ep, &read, 1);
-		if (wait)
-			expect_completion(ep, "act 4, READ");
-		post_list(other, &write_f, 1);
-		expect_completion(other, "act 4, WRITE");
-		if (!wait)
-			expect_completion(ep, "act 4, READ");
-		barrier(ep);
-	}
-}
-
-/* The log is where act 4 will have its copy; it begins empty. Place n is at this
- * offset. */
-static size_t place(uint64_t n)
-{
-	if (n >= PLACES)
-		die("log: there is no place %d", (int)n);
-	return AT(copy) + n * sizeof(struct entry);
-}
-
-/* One list of requests, until the last of them is complete. */
-static void execute(struct ep *ep, const struct step *list, int n)
-{
-	post_list(ep, list, n);
-	complete = expect_completion(ep, "log");
-}
-
-/* Appends own.entry, in which valid is 0; own.flag is 1. */
-static void append(struct ep *ep)
-{
-	const struct step reserve = { IBV_WR_ATOMIC_FETCH_AND_ADD, 0, &own.old,
-				      8, AT(counter) };
-
-	/* The address comes from the old value: the CPU must have it. */
-	execute(ep, &reserve, 1);
-	/* And WRITE stays behind WRITE, on one QP. */
-	const struct step list[] = {
-		{ IBV_WR_RDMA_WRITE, 0, &own.entry, sizeof own.entry,
-		  place(own.old) },
-		{ IBV_WR_RDMA_WRITE, 0, &own.flag, 8,
-		  place(own.old) + offsetof(struct entry, valid) },
-	};
-	execute(ep, list, 2);
-}
-
-/* So does somebody else. (With one WRITE: nobody reads it meanwhile.) */
-static void others_append(struct ep *ep)
-{
-	const struct step reserve = { IBV_WR_ATOMIC_FETCH_AND_ADD, 0,
-				      &own.theirs, 8, AT(counter) };
-
-	execute(ep, &reserve, 1);
-	const struct step entry = { IBV_WR_RDMA_WRITE, 0, &own.entry,
-				    sizeof own.entry, place(own.theirs) };
-	own.entry.valid = own.flag;
-	execute(ep, &entry, 1);
-}
-
-static void new_entry(struct entry *e, int n)
-{
-	memset(e, 0, sizeof *e);
-	snprintf(e->text, sizeof e->text, "entry %d: %d", n, n * n * 7919);
-}
-
-/* A new log. Returns how many round trips an entry of ours took, at best. */
-static int fill_log(struct ep *ep)
-{
-	static const bool ours[PLACES] = { 1, 0, 1, 1 };
-	const struct step clear[] = {
-		{ IBV_WR_RDMA_WRITE, 0, own.log, LEN, place(0) },
-		{ IBV_WR_RDMA_WRITE, 0, &own.old, 8, AT(counter) },
-	};
-	int trips = 99;
-
-	memset(own.log, 0, sizeof own.log);
-	own.old = 0;
-	own.flag = htobe64(1);
-	execute(ep, clear, 2);
-
-	for (int n = 0; n < PLACES; n++) {
-		new_entry(&own.entry, n);
-		if (!ours[n]) {
-			others_append(ep);
-			continue;
-		}
-		uint64_t before = posted;
-		double start = now_ms();
-		append(ep);
-		int t = (int)((now_ms() - start) / DELAY);
-		if (t < trips)
-			trips = t;
-		if (posted != before + 3)
-			die("log: %d requests for an entry",
-			    (int)(posted - before));
-		if (complete != posted)
-			die("log: append() returns before its entry is "
-			    "complete");
-	}
-	return trips;
-}
-
-static void keep_log(struct ep *ep)
-{
-	const struct step look[] = {
-		{ IBV_WR_RDMA_READ, 0, own.log, LEN, place(0) },
-		{ IBV_WR_RDMA_READ, 0, &own.old, 8, AT(counter) },
-	};
-	int trips = fill_log(ep);
-
-	for (int try = 1; try < 10 && trips > 2; try++)
-		trips = fill_log(ep); /* was it only slow? */
-
-	/* What is in the log now, and in the counter? */
-	execute(ep, look, 2);
-	if (own.old != PLACES)
-		die("log: %d entries appended, the counter says %d", PLACES,
-		    (int)own.old);
-	for (int n = 0; n < PLACES; n++) {
-		new_entry(&own.entry, n);
-		if (memcmp(own.log[n].text, own.entry.text,
-			   sizeof own.entry.text) != 0)
-			die("log: place %d does not have its entry", n);
-		if (own.log[n].valid != own.flag)
-			die("log: entry %d is not valid", n);
-	}
-	if (trips > 2)
-		die("log: an entry takes more round trips than 2: %d", trips);
-	say("log: %d entries, each in its place, in %d round trips", PLACES,
-	    trips);
-}
-
-int main(int argc, char **argv)
-{
-	struct options opt = parse_args(argc, argv, "client", LESSON);
-	struct ibv_qp_cap cap = {
-		.max_send_wr = 4,
-		.max_recv_wr = 1,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-	};
-	struct ep ep = ep_open(&opt, cap);
-	struct ep other = ep_second(&ep, cap); /* acts 3 and 4 */
-
-	tcp_connect(&ep);
-	other.sock = ep.sock;
-	mr = ibv_reg_mr(ep.pd, &own, sizeof own, IBV_ACCESS_LOCAL_WRITE);
-	if (!mr)
-		die_err(errno, "ibv_reg_mr");
-
-	send_info(&ep, NULL);
-	send_info(&other, NULL);
-	server = recv_info(&ep, sizeof(struct shared));
-	struct qp_info server_other = recv_info(&other, sizeof(struct shared));
-	qp_to_init(&ep, 0);
-	qp_to_init(&other, 0);
-	qp_to_rtr(&ep, &server);
-	qp_to_rtr(&other, &server_other);
-	ep.retry_cnt = other.retry_cnt = 7; /* act 3, on a busy machine */
-	qp_to_rts(&ep);
-	qp_to_rts(&other);
-	barrier(&ep);
-	act_1(&ep, (struct step[]){ read, write }, 2);
-	act_1(&ep, (struct step[]){ read, write_f }, 2);
-	act_1(&ep, (struct step[]){ read, other_f, write }, 3);
-	act_2(&ep);
-	keep_log(&ep);
-
-	/* DOC: act-3. READ a word, WRITE a new one over it; the answers get lost. */
-	own.new = htobe64(NEW);
-	post_list(&other, (struct step[]){ read_x, write_x, read_y, write_y_f },
-		  4);
-	barrier(&ep); /* posted */
-	barrier(&ep); /* the wire is cut */
-	expect_completion(&other, "act 3");
-	say("act 3: READ x, WRITE x: the READ returned the %s x",
-	    own.x == htobe64(NEW) ? "new" : "old");
-	if (own.y != htobe64(OLD))
-		die("act 3: READ y, WRITE y|F: the READ returned the new y");
-	say("act 3: READ y, WRITE y|F: the READ returned the old y");
-
-	act_4(&ep, &other, false);
-	act_4(&ep, &other, true);
-	barrier(&ep);
-	say("PASS every request completed, and the clock agrees");
-
-	int rc = ibv_dereg_mr(mr);
-	if (rc)
-		die_err(rc, "ibv_dereg_mr");
-	ep_close(&other);
-	ep_close(&ep);
-	return 0;
+	/*
+	 * The place is a part of the next requests, and only our CPU can put it
+	 * there: a fence holds a request back, but does not change it.
+	 */
+	reserve.send_flags = IBV_SEND_SIGNALED;
+	post(w->ep, &reserve);
+	expect_completion(w->ep, "append");
+	uint64_t entry = w->log + offsetof(struct log, entry) +
+			 w->old * sizeof(struct entry);
+	fill.wr.rdma.remote_addr = entry;
+	valid.wr.rdma.remote_addr = entry + offsetof(struct entry, valid);
+	fill.next = &valid; /* WRITE stays behind WRITE, without a fence */
+	valid.send_flags = IBV_SEND_SIGNALED;
+	post(w->ep, &fill);
+	expect_completion(w->ep, "append");
+	return w->old;
 }

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/05_fence/1_round_trips.c - lists of requests on a slow wire. */
+#include <ctype.h>
+#include <string.h>
+
+#include "1_round_trips.h"
+
+/* The peer's answers are late by DELAY, never earlier: no try takes less than
+ * its round trips. A busy machine makes a try longer: the best one counts. */
+enum { DELAY = 30, TRIES = 8, N = 4 };
+
+/* R, W, A for READ, WRITE, ATOMIC; a small letter has the fence. A try that
+ * takes "least" needs no other. */
+static const struct list {
+	const int *answer;
+	const char *requests;
+	int least;
+	const char *look_at;
+} lists[] = {
+	{ &list_a, "RRrW", 2, "list A: what waits behind the READ|F?" },
+	{ &list_b, "RwRw", 3, "list B: when does each READ start?" },
+	{ &list_c, "WrW", 1, "list C: which READ is before the fence?" },
+	{ &list_d, "Waar", 3, "list D: for what does each fence wait?" },
+};
+static const enum ibv_wr_opcode opcodes[] = {
+	['R'] = IBV_WR_RDMA_READ,
+	['W'] = IBV_WR_RDMA_WRITE,
+	['A'] = IBV_WR_ATOMIC_FETCH_AND_ADD,
+};
+
+static int round_trips(struct duo *d, const struct list *l)
+{
+	static uint64_t mine, theirs[N];
+	struct ibv_sge sge = piece(&mine, 8, open_memory(&d->you, &mine, 8));
+	struct ibv_mr *to = open_memory(&d->peer, theirs, sizeof theirs);
+	struct ibv_send_wr wr[N];
+	int n = (int)strlen(l->requests), trips = 99;
+
+	for (int i = 0; i < n; i++) {
+		unsigned char kind = (unsigned char)l->requests[i];
+
+		wr[i] = request(opcodes[toupper(kind)], &sge, &theirs[i], to);
+		wr[i].send_flags = islower(kind) ? IBV_SEND_FENCE : 0;
+		if (i < n - 1)
+			wr[i].next = &wr[i + 1];
+		else
+			wr[i].send_flags |= IBV_SEND_SIGNALED;
+	}
+	for (int i = 0; i < TRIES && trips > l->least; i++) {
+		double start = now_ms();
+
+		post(&d->you, wr);
+		expect_completion(&d->you, "the list");
+		double took = (now_ms() - start) / DELAY;
+		trips = took < trips ? (int)took : trips;
+	}
+	return trips;
+}
+
+void judge(void)
+{
+	struct duo d;
+
+	duo_open(&d, (struct ibv_qp_cap){ N, 1, 1, 1, 0 });
+	for (int i = 0; i < 4; i++)
+		must_choose(*lists[i].answer, ONE, TWO, THREE, FOUR);
+	/* Late is not lost: rxe repeats no READ with a fence (docs/rxe.md). */
+	d.you.timeout = 19;
+	duo_connect(&d, 0, ALL_REMOTE);
+	late_answers(&d, DELAY);
+	for (int i = 0; i < 4; i++)
+		compare(*lists[i].answer, round_trips(&d, &lists[i]),
+			lists[i].look_at);
+}

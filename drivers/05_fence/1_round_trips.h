@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver.h"
+
+enum { ONE = 1, TWO, THREE, FOUR };
+
+/* The exercise's. */
+extern const int list_a, list_b, list_c, list_d;

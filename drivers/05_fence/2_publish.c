@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/05_fence/2_publish.c - three WRITEs, and which flags they have. */
+#include <string.h>
+
+#include "2_publish.h"
+
+static char text[LEN];
+static struct box box;
+
+static void judge_request(const struct ibv_send_wr *wr)
+{
+	static const void *const places[] = { &box.length, box.text,
+					      &box.ready };
+	static const char *const names[] = { "length", "text", "ready word" };
+	bool inlined = wr->send_flags & IBV_SEND_INLINE;
+	uint64_t from = wr->sg_list->addr, to = wr->wr.rdma.remote_addr;
+
+	about("request %d", seen.posted + 1);
+	if (seen.posted > 2)
+		wrong("three are enough");
+	if (to != (uintptr_t)places[seen.posted])
+		wrong("it does not go where the %s is", names[seen.posted]);
+	if (inlined && wr->sg_list->length > 64)
+		wrong("%d bytes, and only 64 may be INLINE", LEN);
+	if (!inlined && from != (uintptr_t)text)
+		wrong("its bytes may be gone when the NIC fetches them");
+	if (wr->send_flags & IBV_SEND_FENCE)
+		wrong("a fence: for which READ or atomic does it wait?");
+}
+
+void judge(void)
+{
+	struct duo d;
+
+	duo_up(&d);
+	struct post_office p = {
+		.ep = &d.you,
+		.box = (uintptr_t)&box,
+		.rkey = open_memory(&d.peer, &box, sizeof box)->rkey,
+		.text = text,
+		.lkey = open_memory(&d.you, text, LEN)->lkey,
+	};
+
+	memset(text, 'a', LEN);
+	watch(&d.you, &(struct watch){ .posts = judge_request });
+	publish(&p, 300);
+	about("publish()");
+	if (seen.posted < 3)
+		wrong("%d requests, and not 3", seen.posted);
+	if (seen.found)
+		wrong("it waits: its caller will");
+	if (!seen.last_signaled)
+		wrong("nobody learns that the last request is done");
+	for (int n = seen.signaled; n > 0; n--)
+		expect_completion(&d.you, "a WRITE");
+	if (box.length != 300 || box.ready != 1 ||
+	    memcmp(box.text, text, LEN) != 0)
+		wrong("what is in the box is not what was published");
+	enough(1, 3, 1);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/05_fence/3_pieces.c - one to four pieces, on a slow wire. */
+#include <string.h>
+
+#include "3_pieces.h"
+
+enum { MAX = 4, PIECE = 128, DELAY = 40 };
+
+static struct {
+	char source[MAX][PIECE], copy[MAX][PIECE];
+} shared;
+static char buf[MAX][PIECE];
+static struct duo d;
+static struct ibv_mr *mine, *theirs;
+
+static void judge_pieces(int n)
+{
+	struct ibv_send_wr read[MAX], write[MAX];
+	struct ibv_sge sge[MAX];
+
+	memset(buf, '~', sizeof buf);
+	memset(shared.copy, '?', sizeof shared.copy);
+	for (int i = 0; i < MAX; i++) {
+		memset(shared.source[i], 'A' + n * MAX + i, PIECE);
+		sge[i] = piece(buf[i], PIECE, mine);
+		read[i] = request(IBV_WR_RDMA_READ, &sge[i], shared.source[i],
+				  theirs);
+		write[i] = request(IBV_WR_RDMA_WRITE, &sge[i], shared.copy[i],
+				   theirs);
+	}
+	about("n = %d", n);
+	watch(&d.you, &(struct watch){ 0 });
+	copy_pieces(&d.you, read, write, n);
+
+	if (seen.found)
+		wrong("copy_pieces() waits: its caller will");
+	if (!seen.last_signaled)
+		wrong("the last request is not signaled");
+	for (int i = seen.signaled; i > 0; i--)
+		expect_completion(&d.you, "the copy");
+	for (int i = 0; i < n; i++) {
+		if (shared.copy[i][0] == '?')
+			wrong("piece %d was not written", i + 1);
+		if (memcmp(shared.copy[i], shared.source[i], PIECE) == 0)
+			continue;
+		if (read[i].send_flags & IBV_SEND_FENCE)
+			wrong("piece %d: its READ has the fence", i + 1);
+		wrong("piece %d: its WRITE did not wait for its READ", i + 1);
+	}
+	if (seen.fences > 1)
+		wrong("right, but %d fences: 1 would do", seen.fences);
+	enough(1, 2 * n, 1);
+}
+
+void judge(void)
+{
+	duo_open(&d, (struct ibv_qp_cap){ 2 * MAX, 1, 1, 1, 0 });
+	d.you.timeout = 19; /* a late answer is not lost: see 1_round_trips.c */
+	duo_connect(&d, 0, ALL_REMOTE);
+	mine = open_memory(&d.you, buf, sizeof buf);
+	theirs = open_memory(&d.peer, &shared, sizeof shared);
+	late_answers(&d, DELAY);
+	for (int n = 1; n <= MAX; n *= 2)
+		for (int i = 0; i < 2; i++) /* one may be lucky */
+			judge_pieces(n);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/05_fence/4_log.c - a log to which others append at the bad moment. */
+#include <string.h>
+
+#include "4_log.h"
+
+static struct log log_over_there;
+static struct writer writer;
+static struct entry *place; /* of our entry */
+static int number;          /* from 0; so many others come before it */
+
+static void judge_request(const struct ibv_send_wr *wr)
+{
+	bool fence = wr->send_flags & IBV_SEND_FENCE;
+
+	if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		log_over_there.counter += (uint64_t)number;
+		place = &log_over_there.entry[log_over_there.counter % PLACES];
+		return;
+	}
+	if (!seen.found && fence)
+		wrong("no old value yet: a fence does not change the address");
+	if (!seen.found)
+		wrong("no old value yet: the address of the WRITE is a guess");
+	if (fence)
+		wrong("a fence on a WRITE: for what does it wait?");
+	if (place && wr->wr.rdma.remote_addr == (uintptr_t)&place->valid &&
+	    seen.posted < 2)
+		wrong("valid is written before the text");
+}
+
+static void judge_entry(void)
+{
+	about("entry %d", number + 1);
+	writer.entry.text[0] = (char)('A' + number);
+	writer.entry.valid = 0;
+	writer.one = 1;
+	place = NULL;
+	watch(writer.ep, &(struct watch){ .posts = judge_request });
+	append(&writer);
+
+	if (!place)
+		wrong("no place was reserved");
+	if (seen.found < 2)
+		wrong("append() returns before its last WRITE has completed");
+	if (strcmp(place->text, writer.entry.text) != 0 || place->valid != 1)
+		wrong("the entry is not at its place");
+	if (seen.posted < 3)
+		wrong("text and valid in one WRITE, whose bytes have no order");
+	enough(2, 3, 2);
+}
+
+void judge(void)
+{
+	struct duo d;
+
+	duo_up(&d);
+	writer.ep = &d.you;
+	writer.log = (uintptr_t)&log_over_there;
+	writer.rkey =
+		open_memory(&d.peer, &log_over_there, sizeof log_over_there)
+			->rkey;
+	writer.lkey = open_memory(&d.you, &writer, sizeof writer)->lkey;
+	for (number = 0; number < 3; number++)
+		judge_entry();
+}
