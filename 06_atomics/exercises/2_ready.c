@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exercise 6.2 - extend: only one may set the flag          * 15 minutes
+ *
+ * Several clients have finished the same job. The first one sets the flag in the
+ * peer's memory from 0 to 1; it is the one that reports the result. Any other
+ * value of the flag stays as it is.
+ *
+ * Write set_ready() with one request. It returns true if and only if this call
+ * has changed the flag from 0 to 1. Its request is complete when it returns.
+ * The fields of struct flag are in drivers/06_atomics/2_ready.h. The version
+ * below goes wrong as soon as there are two clients.
+ */
+#include "2_ready.h"
+
+bool set_ready(const struct flag *f)
+{
+	struct ibv_sge sge = { (uintptr_t)f->old, 8, f->lkey };
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_RDMA_READ, /* TODO 6.2 */
+		.send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.wr.rdma = { f->addr, f->rkey },
+	};
+
+	post(f->ep, &wr);
+	expect_completion(f->ep, "set_ready, READ");
+	if (*f->old != 0)
+		return false;
+	*f->old = 1;
+	wr.opcode = IBV_WR_RDMA_WRITE;
+	post(f->ep, &wr);
+	expect_completion(f->ep, "set_ready, WRITE");
+	return true;
+}

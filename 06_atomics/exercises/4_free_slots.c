@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exercise 6.4 - repair: the same value is not the same word    *** 45 minutes
+ *
+ * A list of free slots in the peer's memory. pop() takes the first slot, push()
+ * puts a slot in front, both with COMPARE_AND_SWAP on the head. It goes wrong:
+ *
+ *       head: 1     link of 1: 2     link of 2: 3     link of 3: 0
+ *
+ *       client 1, in pop()             client 2
+ *       reads head: 1                    |
+ *       reads link of 1: 2               |
+ *         |                            pop(): 1        head: 2
+ *         |                            pop(): 2        head: 3
+ *         |                            push(1)         head: 1, link of 1: 3
+ *       swaps head, 1 -> 2: success!                   head: 2
+ *       The first free slot is now slot 2, and client 2 has it.
+ *
+ * The head was 1 and is 1, but the list is another one ("ABA"). To read the head
+ * once more before the swap does not help: client 2 may come after that look.
+ *
+ * Repair pop() and push(): a swap must fail if the head has changed since it was
+ * read, even if it names the same slot again. Slots are small numbers, the head
+ * has 64 bits. Nobody but pop() and push() reads the head. read_word(),
+ * write_word() and compare_and_swap() are those of exercise 6.3. Word n is the
+ * link of slot n; HEAD is the head.
+ */
+#include "4_free_slots.h"
+
+uint64_t pop(void)
+{
+	for (;;) { /* TODO 6.4 */
+		uint64_t slot = read_word(HEAD);
+		if (slot == 0)
+			return 0;
+		uint64_t next = read_word((int)slot);
+		if (compare_and_swap(HEAD, slot, next) == slot)
+			return slot;
+	}
+}
+
+void push(uint64_t slot)
+{
+	for (;;) { /* TODO 6.4 */
+		uint64_t next = read_word(HEAD);
+		write_word((int)slot, next);
+		if (compare_and_swap(HEAD, next, slot) == next)
+			return;
+	}
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/06_atomics/2_ready.c - a flag that others set, too. */
+#include "2_ready.h"
+
+/* The flag, and what another client makes of it before your last request. */
+static const uint64_t before[] = { 0, 1, 7, 0 }, rivals[] = { 0, 0, 0, 1 };
+static uint64_t flag, old, rival;
+
+static void set_by_rival(const struct ibv_send_wr *wr)
+{
+	if (rival && wr->opcode != IBV_WR_RDMA_READ)
+		flag = rival;
+}
+
+void judge(void)
+{
+	struct duo d;
+
+	duo_up(&d);
+	const struct flag f = { &d.you, (uintptr_t)&flag,
+				open_memory(&d.peer, &flag, sizeof flag)->rkey,
+				&old,
+				open_memory(&d.you, &old, sizeof old)->lkey };
+	for (int i = 0; i < 4; i++) {
+		bool yours = !before[i] && !rivals[i];
+
+		flag = before[i];
+		rival = rivals[i];
+		old = 1 - flag; /* what was there misleads */
+		about("the flag was %d%s", (int)flag,
+		      rival ? " until somebody else set it" : "");
+		watch(&d.you, &(struct watch){ .posts = set_by_rival });
+		bool said = set_ready(&f);
+
+		if (!seen.found)
+			wrong("set_ready() does not wait for its request");
+		if (flag != (yours ? 1 : before[i] | rival))
+			wrong("now the flag is %d", (int)flag);
+		if (said && !yours)
+			wrong("set_ready() says that it set the flag");
+		if (!said && yours)
+			wrong("set_ready() says that somebody else set the "
+			      "flag");
+	}
+	enough(2, 1, 1);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/06_atomics/3_ticket.c - a queue of clients, of which you are one. */
+#include "3_ticket.h"
+#include "words_driver.h"
+
+static const struct {
+	uint64_t serving, waiting; /* when you come */
+} rounds[] = { { 0, 0 }, { 100, 2 }, { UINT64_MAX - 1, 3 } };
+static uint64_t ticket; /* yours */
+
+/* Each other client is served for two of your requests. */
+static void in_lock(const struct ibv_send_wr *wr)
+{
+	if (wr->opcode == IBV_WR_RDMA_READ) {
+		if (seen.posted > 40)
+			wrong("your ticket is served: lock() does not return");
+		if (seen.posted % 2 == 0 && words[SERVING] != ticket)
+			words[SERVING]++;
+		return;
+	}
+	if (wr->wr.rdma.remote_addr == (uintptr_t)&words[SERVING])
+		wrong("lock() changes the number that is served");
+	if (wr->opcode == IBV_WR_RDMA_WRITE)
+		wrong("a ticket by READ and WRITE: others have it, too");
+	if (words[NEXT] != ticket)
+		wrong("lock() takes a second ticket");
+}
+
+void judge(void)
+{
+	open_words();
+	for (int i = 0; i < 3; i++) {
+		about("round %d", i + 1);
+		words[SERVING] = rounds[i].serving;
+		words[NEXT] = words[SERVING] + rounds[i].waiting;
+		ticket = words[NEXT];
+		watch(&duo.you, &(struct watch){ .posts = in_lock });
+		if (lock() != ticket || words[NEXT] != ticket + 1)
+			wrong("lock() did not take and return a ticket");
+		if (words[SERVING] != ticket)
+			wrong("lock() returned with %d clients before you",
+			      (int)(ticket - words[SERVING]));
+		words[NEXT] += 2; /* more come */
+		watch(&duo.you, &(struct watch){ 0 });
+		unlock(ticket);
+		if (words[SERVING] != ticket + 1)
+			wrong("unlock() serves your ticket %+d, and not +1",
+			      (int)(words[SERVING] - ticket));
+		enough(2, 1, 2);
+	}
+}

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver.h"
+
+enum { READ_THEN_WRITE, FETCH_AND_ADD, SWAP_LOOP, LOCK };
+
+/* The exercise's. */
+extern const int hits, highest, transfer;
