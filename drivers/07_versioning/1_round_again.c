@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/07_versioning/1_round_again.c - a version that is one byte. */
+#include "1_round_again.h"
+
+#include "records.h"
+
+static void update(int times)
+{
+	static uint64_t n;
+
+	n += (uint64_t)times;
+	write_both(n);
+	record.version = (record.version + 2 * (uint64_t)times) % 256;
+}
+
+/* before, between, behind: updates before, between and behind the halves. */
+static int experiment(int before, int between, int behind)
+{
+	fetch(&own.word[0], &record.version, 8);
+	update(before);
+	fetch_half(0);
+	update(between);
+	fetch_half(1);
+	update(behind);
+	fetch(&own.word[1], &record.version, 8);
+
+	bool torn = is_torn(own.data);
+	if (own.word[0] != own.word[1] || own.word[1] % 2 != 0)
+		return torn ? REJECTED_TORN : REJECTED_WHOLE;
+	return torn ? ACCEPTED_TORN : ACCEPTED_WHOLE;
+}
+
+void judge(void)
+{
+	const int answers[] = { after_127, after_128, twice_64 };
+
+	record_up();
+	for (int i = 0; i < 3; i++)
+		must_choose(answers[i], REJECTED_WHOLE, REJECTED_TORN,
+			    ACCEPTED_WHOLE, ACCEPTED_TORN);
+	compare(after_127, experiment(127, 0, 0),
+		"after_127: the version then, and when the data was READ");
+	compare(after_128, experiment(128, 0, 0),
+		"after_128: the version then, and when the data was READ");
+	compare(twice_64, experiment(0, 64, 64),
+		"twice_64: the version then, and the update of each half");
+}

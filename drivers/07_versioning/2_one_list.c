@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/07_versioning/2_one_list.c - the flags: rxe keeps the order anyway. */
+#include "2_one_list.h"
+
+#include "records.h"
+
+static void on_post(const struct ibv_send_wr *wr)
+{
+	bool fenced = wr->send_flags & IBV_SEND_FENCE;
+
+	if (seen.posted == 0 && fenced)
+		wrong("READ 1 has a fence, and nothing to wait for");
+	if (seen.posted > 0 && seen.lists == 1 && !fenced)
+		wrong("READ %d does not wait for READ %d", seen.posted + 1,
+		      seen.posted);
+}
+
+void judge(void)
+{
+	static const struct watch w = { .posts = on_post };
+	struct ibv_send_wr reads[3];
+
+	record_up();
+	for (int i = 0; i < 3; i++)
+		reads[i] =
+			request(IBV_WR_RDMA_READ, &pieces[i],
+				i == 1 ? record.data : &record.version, theirs);
+	record.version = MINE;
+	write_both(MINE);
+	watch(&d.you, &w);
+	read_record(&d.you, reads);
+	if (!seen.last_signaled)
+		wrong("the last READ has no completion");
+	if (seen.found < 1)
+		wrong("read_record() returned before the record was here");
+	enough(1, 3, 1);
+	if (own.word[0] != MINE || own.data[0] != MINE || own.word[1] != MINE)
+		wrong("not all three READs were posted");
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/07_versioning/3_two_writers.c - the other writer, and a reader. */
+#include "3_two_writers.h"
+
+#include "records.h"
+
+/* The other writer's steps: before you come, and after each look() of yours. */
+static const char *const schedules[][2] = {
+	{ "nobody else writes", "" },
+	{ "an update by the other writer right after your look()", ".BE" },
+	{ "the other writer begins right after your look()", ".B..E" },
+	{ "the other writer is at work when you come", "B...E" },
+};
+
+static int looks, writes;
+
+/* The reader comes when the record is whole, and goes when you are done. */
+uint64_t look(void)
+{
+	uint64_t v = atomic_load(version);
+
+	step();
+	if (*version % 2 == 0) {
+		fetch(&own.word[0], &record.version, 8);
+		fetch_half(0);
+	}
+	if (++looks > 100)
+		wrong("you look for ever, and write nothing");
+	return v;
+}
+
+void write_data(uint64_t n)
+{
+	if (at_work)
+		wrong("you write while the other writer does");
+	if (*version % 2 == 0)
+		wrong("the version is even while you write");
+	writes++;
+	write_both(n);
+}
+
+void judge(void)
+{
+	record_up();
+	for (size_t i = 0; i < sizeof schedules / sizeof schedules[0]; i++) {
+		start(schedules[i][0], 6, schedules[i][1]);
+		looks = writes = 0;
+		step();
+		update(version, MINE);
+		fetch_half(1);
+		fetch(&own.word[1], &record.version, 8);
+		int grown = (int)own.word[1] - 6;
+
+		if (writes != 1)
+			wrong("you wrote %d times", writes);
+		if (grown % 2 != 0)
+			wrong("the version is odd at the end");
+		if (own.word[0] == own.word[1] && is_torn(own.data))
+			wrong("a reader accepted a torn record");
+		if (grown != 2 * (updates + 1))
+			wrong("the version grew by %d in %d updates", grown,
+			      updates + 1);
+	}
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/07_versioning/4_remote_writer.c - the record, and another writer. */
+#include "4_remote_writer.h"
+
+#include "records.h"
+
+/* The other writer's steps, before each COMPARE_AND_SWAP of yours. */
+static const struct schedule {
+	const char *what, *steps;
+	uint64_t version;
+} schedules[] = {
+	{ "version 0, nobody else", "", 0 },
+	{ "version 8, nobody else", "", 8 },
+	{ "the other writer is at work", "B...E", 8 },
+	{ "the other writer updates between two tries", ".BE", 8 },
+};
+
+static bool pending, mine; /* COMPARE_AND_SWAP: no answer yet; succeeds */
+
+static void on_post(const struct ibv_send_wr *wr)
+{
+	if (seen.posted > 20)
+		wrong("20 requests, and no end");
+	if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
+		step();
+		if (wr->wr.atomic.compare_add % 2 != 0)
+			wrong("COMPARE_AND_SWAP from an odd version");
+		mine = *version == wr->wr.atomic.compare_add;
+		pending = true;
+	} else if (wr->opcode == IBV_WR_RDMA_WRITE) {
+		if (pending)
+			wrong("no answer of COMPARE_AND_SWAP before the WRITE");
+		if (!mine)
+			wrong("a WRITE, and COMPARE_AND_SWAP had failed");
+		if (!wr->next)
+			wrong("WRITE and FETCH_AND_ADD are not one list");
+	}
+}
+
+static void on_found(const struct ibv_wc *wc)
+{
+	(void)wc;
+	pending = false;
+}
+
+static void try_schedule(const struct schedule *s)
+{
+	static const struct watch w = { .posts = on_post, .found = on_found };
+	struct update u = {
+		.odd = request(IBV_WR_ATOMIC_CMP_AND_SWP, &pieces[0],
+			       &record.version, theirs),
+		.data = request(IBV_WR_RDMA_WRITE, &pieces[1], record.data,
+				theirs),
+		.even = request(IBV_WR_ATOMIC_FETCH_AND_ADD, &pieces[2],
+				&record.version, theirs),
+		.found = &own.word[0],
+	};
+
+	u.odd.send_flags = IBV_SEND_SIGNALED;
+	own.word[0] = 3; /* odd, and of long ago */
+	start(s->what, s->version, s->steps);
+	watch(&d.you, &w);
+	update(&d.you, &u);
+	if (!seen.last_signaled)
+		wrong("the last request has no completion");
+	if (seen.found < seen.signaled)
+		wrong("update() returned before the version was even");
+	if (record.data[0] != MINE || is_torn(record.data))
+		wrong("the data is not yours at the end");
+	if (*version != s->version + 2 * ((uint64_t)updates + 1))
+		wrong("the version is wrong at the end");
+	enough(seen.posted - 1, seen.posted, seen.posted - 1);
+}
+
+void judge(void)
+{
+	record_up();
+	for (int i = 0; i < WORDS; i++)
+		own.data[i] = MINE;
+	for (size_t i = 0; i < sizeof schedules / sizeof schedules[0]; i++)
+		try_schedule(&schedules[i]);
+}

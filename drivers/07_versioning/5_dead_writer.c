@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/07_versioning/5_dead_writer.c - a writer that dies, or is slow. */
+#include "5_dead_writer.h"
+
+#include "records.h"
+
+/* The writer's steps before each look, and while it is being cut off. */
+static const char *const schedules[][3] = {
+	{ "a writer that ends soon", "...E", "" },
+	{ "a writer that is at work again at each look",
+	  "EB.EB.EB.EB.EB.EB.EB.EB.E", "" },
+	{ "a dead writer", "", "" },
+	{ "a writer that ends as you cut it off", "", "E" },
+	{ "a writer that ends, begins again, and dies", "", "EB" },
+};
+
+static const char *last;
+static int looks;
+static bool cut;
+
+uint64_t look(void)
+{
+	step();
+	if (++looks > 100)
+		wrong("you look for ever");
+	return atomic_load(version);
+}
+
+void cut_off(void)
+{
+	if (*steps || (!at_work && !cut))
+		wrong("you cut off a writer that lives");
+	steps = last;
+	step();
+	cut = true;
+}
+
+void restore(void)
+{
+	if (*version % 2 == 0)
+		wrong("you restore a record while its version is even");
+	if (!cut)
+		wrong("a late WRITE came into what you had restored");
+	write_both(OTHERS + (uint64_t)updates);
+}
+
+void set_version(uint64_t new)
+{
+	atomic_store(version, new);
+	if (new % 2 == 0 && is_torn(record.data))
+		wrong("an even version, and the data is torn");
+}
+
+void judge(void)
+{
+	record_up();
+	for (size_t i = 0; i < sizeof schedules / sizeof schedules[0]; i++) {
+		start(schedules[i][0], 10, "B");
+		step();
+		steps = schedules[i][1];
+		last = schedules[i][2];
+		cut = false;
+		looks = 0;
+		rescue();
+		/* A reader READ the version before the last update began. */
+		int now = (int)*version, known = 10 + 2 * updates;
+
+		if (now % 2 != 0)
+			wrong("the version is still odd");
+		if (at_work && now <= known)
+			wrong("version %d again: a reader accepts torn data",
+			      now);
+		if (record.data[0] != OTHERS + (uint64_t)updates ||
+		    is_torn(record.data))
+			wrong("the data is not that of the last whole update");
+	}
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver.h"
+
+enum { PATIENCE = 5 };
+
+/* The version. Between two looks a writer that lives does something. */
+uint64_t look(void);
+/* The writer's QP goes to the state ERROR: no request of it is executed after
+ * that. One that was under way may have been executed before. */
+void cut_off(void);
+/* Puts the last whole data back into the record, from a copy. */
+void restore(void);
+/* Stores the version, after all that was stored before. */
+void set_version(uint64_t version);
+
+/* The exercise's. */
+void rescue(void);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/07_versioning/6_which_one.c - four mechanisms, three problems. */
+#include "6_which_one.h"
+#include "lesson.h"
+
+enum { PLENTY = 1 << 20 };
+
+static const char *const names[] = { "LOCK", "VERSION", "CHECKSUM",
+				     "TWO_COPIES" };
+
+static const struct problem {
+	const char *name;
+	const int *choice;
+	int copies, bytes;   /* memory there is; may be fetched in one try */
+	int words, requests; /* wanted; allowed in one try */
+	bool dies, changes;  /* does the client? */
+} problems[] = {
+	{ "small_field", &small_field, 1, 1000, 8, 10, true, false },
+	{ "far_away", &far_away, 2, PLENTY, WORDS, 1, true, false },
+	{ "transfer", &transfer, 2, PLENTY, WORDS, 10, false, true },
+};
+
+static struct {
+	uint64_t word, data[WORDS]; /* word: lock, version, sum or newest */
+} memory, own;
+static struct duo d;
+static struct ibv_mr *theirs, *ours;
+static int requests, bytes;
+
+static void execute_one(enum ibv_wr_opcode opcode, void *here, void *there,
+			int len)
+{
+	struct ibv_sge sge = piece(here, (size_t)len, ours);
+	struct ibv_send_wr wr = request(opcode, &sge, there, theirs);
+
+	if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
+		wr.wr.atomic.swap = 1; /* from 0 */
+	execute(&d.you, wr);
+	requests++;
+	bytes += len;
+}
+
+/* A client's try, while nobody writes. Is it accepted? LOCK keeps the lock. */
+static bool try_it(int how, int words)
+{
+	requests = bytes = 0;
+	if (how == CHECKSUM) {
+		execute_one(IBV_WR_RDMA_READ, &own, &memory, sizeof own);
+		return true;
+	}
+	execute_one(how == LOCK ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_RDMA_READ,
+		    &own.word, &memory.word, 8);
+	if (how == LOCK && own.word != 0)
+		return false;
+	execute_one(IBV_WR_RDMA_READ, own.data, memory.data, words * 8);
+	if (how != LOCK)
+		execute_one(IBV_WR_RDMA_READ, &own.word, &memory.word, 8);
+	return true;
+}
+
+static void run_problem(const struct problem *p)
+{
+	int how = *p->choice;
+
+	about("%s, %s", p->name, names[how]);
+	memory.word = 0;
+	if (how == TWO_COPIES && p->copies < 2)
+		wrong("two copies, and there is memory for one");
+	try_it(how, p->words);
+	if (requests > p->requests)
+		wrong("%d round trips for a try, %d is allowed", requests,
+		      p->requests);
+	if (bytes > p->bytes)
+		wrong("%d bytes fetched for %d", bytes, p->words * 8);
+	if (p->dies && memory.word != 0)
+		wrong("a client died, and the writer waits for ever");
+	if (p->changes && try_it(how, p->words))
+		wrong("of two changes one is lost: both READ before one wrote");
+}
+
+void judge(void)
+{
+	duo_up(&d);
+	theirs = open_memory(&d.peer, &memory, sizeof memory);
+	ours = open_memory(&d.you, &own, sizeof own);
+	for (int i = 0; i < 3; i++)
+		must_choose(*problems[i].choice, LOCK, VERSION, CHECKSUM,
+			    TWO_COPIES);
+	for (int i = 0; i < 3; i++)
+		run_problem(&problems[i]);
+}
