@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/08_double_buffer/1_what_comes.c - four buffers, a reader between. */
+#include "1_what_comes.h"
+
+#include "buffers.h"
+
+/* What a reader does that looks only at the index, or at all of the number. */
+static int experiment(const char *the_moves, bool index)
+{
+	static uint64_t to[WORDS];
+
+	start(BUFFERS, the_moves);
+	uint64_t g = fetch_generation();
+	fetch_buffer(to, g % BUFFERS);
+	uint64_t now = fetch_generation();
+
+	bool accepted =
+		index ? now % BUFFERS == g % BUFFERS : now - g <= BUFFERS - 2;
+	if (is_torn(to))
+		return accepted ? ACCEPTED_TORN : REJECTED_TORN;
+	if (to[0] != g)
+		return accepted ? ACCEPTED_OTHER : REJECTED_OTHER;
+	return accepted ? ACCEPTED_WHOLE : REJECTED_WHOLE;
+}
+
+void judge(void)
+{
+	const int answers[] = { two_and_a_half, three, index_only };
+
+	buffers_up();
+	for (int i = 0; i < 3; i++)
+		must_choose(answers[i], REJECTED_WHOLE, REJECTED_OTHER,
+			    REJECTED_TORN, ACCEPTED_WHOLE, ACCEPTED_OTHER,
+			    ACCEPTED_TORN);
+	compare(two_and_a_half, experiment("0050", false),
+		"two_and_a_half: in which buffer the writer is at work");
+	compare(three, experiment("0060", false),
+		"three: which buffer comes next, and is the writer in it?");
+	compare(index_only, experiment("0800", true),
+		"index_only: what four generations do to index and buffer");
+}

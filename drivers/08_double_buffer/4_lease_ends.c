@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/08_double_buffer/4_lease_ends.c - a writer that waits for a while. */
+#include "leases.h"
+
+const char *const schedules[][2] = {
+	{ "the writer waits for your lease", "001999900000" },
+	{ "the writer flips before your lease", "030000099900" },
+	{ "another reader comes while you READ", "000R00000000" },
+	{ "your lease ends in the middle of your READ", "0000E0000000" },
+	{ "your lease ends, and another reader comes", "0000ER000000" },
+	{ "the leases end when you give yours back again", "00000RE00000" },
+	{ NULL, NULL },
+};

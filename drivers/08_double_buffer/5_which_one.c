@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/08_double_buffer/5_which_one.c - four mechanisms, three writers. */
+#include "5_which_one.h"
+
+#include "buffers.h"
+
+static const char *const names[] = { "VERSION", "TWO_BUFFERS", "FOUR_BUFFERS",
+				     "LEASE" };
+static const uint64_t numbers[] = { 1, 2, 4, 2 }; /* of buffers */
+
+static const struct problem {
+	const char *name;
+	const int *choice;
+	uint64_t buffers; /* that there is memory for */
+	bool may_wait;
+	const char *moves; /* the writer's, before each request */
+	int in_a_read;     /* and in the middle of a READ of a buffer */
+} problems[] = {
+	{ "long_updates", &long_updates, 2, false, "00002", 0 },
+	{ "never_rests", &never_rests, 4, false, "1", 1 },
+	{ "slow_reader", &slow_reader, 2, true, "0", 20 },
+};
+
+/* Does the client accept what it has READ? */
+static bool try_it(int how)
+{
+	static uint64_t to[WORDS];
+	uint64_t g = fetch_generation();
+	int version = halves; /* it is odd again as soon as it was even */
+
+	if (how == LEASE) {
+		add_to_lease(g % 2, 1);
+		bool accepted = fetch_generation() == g;
+		if (accepted)
+			fetch_buffer(to, g % 2);
+		add_to_lease(g % 2, -1);
+		return accepted;
+	}
+	fetch_buffer(to, g % buffers);
+	uint64_t now = fetch_generation();
+	if (how == VERSION)
+		return halves == version && version % 2 == 0;
+	return now - g <= buffers - 2;
+}
+
+static void run_problem(const struct problem *p)
+{
+	int how = *p->choice, accepted = 0;
+
+	about("%s, %s", p->name, names[how]);
+	start(numbers[how], p->moves);
+	in_a_read = p->in_a_read;
+	write_halves(1); /* at work when the client comes */
+	if (buffers > p->buffers)
+		wrong("no memory for %d buffers", (int)buffers);
+	for (int i = 0; i < 20; i++)
+		accepted += try_it(how);
+	if (waited && !p->may_wait)
+		wrong("the writer had to wait for a reader");
+	if (accepted == 0)
+		wrong("20 tries, and none was accepted");
+}
+
+void judge(void)
+{
+	buffers_up();
+	for (int i = 0; i < 3; i++)
+		must_choose(*problems[i].choice, VERSION, TWO_BUFFERS,
+			    FOUR_BUFFERS, LEASE);
+	for (int i = 0; i < 3; i++)
+		run_problem(&problems[i]);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Judges read_leased() in the schedules of the driver that includes this. */
+#include "buffers.h"
+
+extern const char *const schedules[][2]; /* what they are, and the moves */
+
+void judge(void)
+{
+	static uint64_t to[WORDS];
+
+	buffers_up();
+	for (int i = 0; schedules[i][0]; i++) {
+		about("%s", schedules[i][0]);
+		start(2, schedules[i][1]);
+		uint64_t g = read_leased(to);
+
+		for (int b = 0; b < 2; b++) {
+			int left = (int32_t)memory.lease[b];
+
+			if (left < others)
+				wrong("you gave back what was not yours");
+			if (left > others)
+				wrong("your lease is left when you return");
+		}
+		must_be_whole(to, g);
+	}
+}
