@@ -167,17 +167,6 @@ bool completes_within(struct ep *ep, double ms, struct ibv_wc *wc)
 	return n == 1;
 }
 
-void no_more_completions(struct ep *ep, const char *whose)
-{
-	struct ibv_wc wc;
-
-	if (completes_within(ep, 10, &wc))
-		die("too many completions: one more in %s completion queue, "
-		    "wr_id %llu, %s",
-		    whose, (unsigned long long)wc.wr_id,
-		    ibv_wc_status_str(wc.status));
-}
-
 void late_answers(struct duo *d, unsigned ms)
 {
 	if (!wire_slow(&d->peer, ms))
@@ -185,20 +174,18 @@ void late_answers(struct duo *d, unsigned ms)
 		    "the lab's vm or host");
 }
 
-void one_of(int answer, const int *choices, size_t n)
+void one_of(const char *name, int answer, const int *choices, size_t n)
 {
-	if (answer == UNANSWERED)
-		die("UNANSWERED: choose one, then run it");
-	for (size_t i = 0; i < n; i++)
-		if (answer == choices[i])
-			return;
-	die("%d is none of the choices", answer);
-}
+	bool known = !choices &&
+		     (answer == 100 || (unsigned)answer <= IBV_WC_GENERAL_ERR);
 
-void must_choose_status(int answer)
-{
-	if (answer != 100 && (answer < 0 || answer > IBV_WC_GENERAL_ERR))
-		one_of(answer, NULL, 0);
+	if (answer == UNANSWERED)
+		die("%s is UNANSWERED: choose one, then run it",
+		    strpbrk(name, "*[") ? "a question" : name);
+	for (size_t i = 0; i < n; i++)
+		known |= answer == choices[i];
+	if (!known)
+		die("%d is none of the choices", answer);
 }
 
 void compare(int answer, int measured, const char *look_at)

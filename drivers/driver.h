@@ -73,8 +73,6 @@ void execute(struct ep *ep, struct ibv_send_wr wr);
 
 /* The next completion, if one comes within so many ms. */
 bool completes_within(struct ep *ep, double ms, struct ibv_wc *wc);
-/* Dies with "too many completions: ..." if there is one more. */
-void no_more_completions(struct ep *ep, const char *whose);
 
 /* All that the peer sends from now on is late by so many ms, until wire_free().
  * Dies if this is not to be had here. */
@@ -82,20 +80,19 @@ void late_answers(struct duo *d, unsigned ms);
 
 /* A prediction. Before the experiment: dies if it is UNANSWERED, or none of the
  * choices, which follow. After it: dies with "not so: look at ..." if it is wrong. */
-#define must_choose(answer, ...)                     \
-	one_of(answer, (const int[]){ __VA_ARGS__ }, \
+#define must_choose(answer, ...)                              \
+	one_of(#answer, answer, (const int[]){ __VA_ARGS__ }, \
 	       sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int))
-void one_of(int answer, const int *choices, size_t n);
+void one_of(const char *name, int answer, const int *choices, size_t n);
 /* The same, where any status may be chosen, and 100 for NO_COMPLETION. */
-void must_choose_status(int answer);
+#define must_choose_status(answer) one_of(#answer, answer, NULL, 0)
 void compare(int answer, int measured, const char *look_at);
 
 /* What is judged now, "round 2": stands before what wrong() says. */
 void about(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Dies with the verdict. */
 void wrong(const char *fmt, ...)
-	__attribute__((noreturn,
-		       format(printf, 1, 2))); /* cppcheck knows this */
+	__attribute__((noreturn, format(printf, 1, 2)));
 
 /*
  * What an exercise does with the verbs at ep, from now on; with NULL for w no

@@ -10,7 +10,8 @@
  * - Each piece arrives where it belongs. No other byte over there changes.
  * - As few requests as possible: pieces that follow one another over there
  *   without a gap go into one request, up to SGES pieces.
- * - One completion for the whole list. The function returns when it was polled.
+ * - One completion for each call. The function returns when it was polled. The
+ *   requests may be one linked list, or be posted one by one.
  */
 #include "2_gather.h"
 

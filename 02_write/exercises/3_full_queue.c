@@ -13,6 +13,9 @@
  * - No request is posted into a full queue.
  * - It asks for as few completions as can be.
  * - It returns when all n requests are done, and no completion is left.
+ *
+ * The verdicts count WRITEs from 1: WRITE 1 is wr[0]. (A program that is in a
+ * hurry signals one in PLACES / 2, so that its queue never runs empty.)
  */
 #include "3_full_queue.h"
 

@@ -7,19 +7,23 @@
  * region, and the key can be made void at any time. A request in your send
  * queue, IBV_WR_BIND_MW, binds a window of type 2 to a part of a region; the
  * same window is used again and again. IBV_WR_LOCAL_INV makes a key void. The
- * peer can give a key back itself, by SEND_WITH_INV.
+ * peer can give a key back itself, by SEND_WITH_INV. A window can be bound again
+ * when its key is void, and not before.
  *
  * Write lend(): it binds mw to the len bytes at p, which are in mr, and returns
  * the key that the peer may use.
  * - With this key the peer may WRITE there. It may do nothing else, nowhere.
- * - The key works when lend() returns: the bind has completed.
+ * - The key works when lend() returns: the completion of the bind was polled.
+ *   (rxe binds in ibv_post_send() already. A NIC does not.)
  * - Each bind needs a new key: ibv_inc_rkey() makes one of the present key. A
  *   bind finds the window by its present key, mw->rkey. For type 2 you yourself
  *   must store the new key there.
- * Write take_back(): when it returns, the present key of mw is void.
+ * Write take_back(): when it returns, a completion has said that the present key
+ * of mw is void. The window stays, to be lent again.
  *
  * man ibv_alloc_mw, ibv_inc_rkey, ibv_post_send (bind_mw, invalidate_rkey),
- * ibv_bind_mw (struct ibv_mw_bind_info).
+ * ibv_bind_mw (only for struct ibv_mw_bind_info and its flags: the call is for
+ * windows of type 1).
  */
 #include "5_window.h"
 

@@ -16,7 +16,8 @@
 #include "5_choose.h"
 
 /* A record and its flag: WRITE the data, then WRITE the flag, on one queue pair. A
- * READ of something else, posted there before, is still under way. */
+ * CPU polls the flag, as in lesson 02. A READ of something else, posted before on
+ * that queue pair, is still under way. */
 const int publish = UNANSWERED; /* TODO 5.5 */
 
 /* A new record for the old one: READ the record, then WRITE another one over it

@@ -8,12 +8,15 @@
  *   - it calls write_data(n) exactly once;
  *   - the version is odd meanwhile, and the other writer is not at work. The
  *     other writer keeps the rules: it begins only at an even version;
+ *   - while the other writer is at work, the version stays as it is. A reader
+ *     may look at any moment: do not add and take back;
  *   - if the other writer is at work, update() waits until it has finished;
  *   - each update adds 2 to the version. The version never goes back.
  *
  * look() returns the version. Call look() in each turn of a loop that waits:
  * the other writer moves on only then. Change *version with the functions of
- * stdatomic.h. (NICs only READ this word, so the CPU's atomics are enough.)
+ * stdatomic.h, in their default order. (NICs only READ this word, so the CPU's
+ * atomics are enough. The fence of the lesson is in write_data().)
  */
 #include "3_two_writers.h"
 

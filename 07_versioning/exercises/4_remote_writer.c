@@ -4,15 +4,16 @@
  *
  * Several clients update one record of the server. Its CPU does nothing, and
  * readers READ as in act 2 of the lesson. Write update(); u has its requests:
- *   - u->odd makes the version odd. Set compare_add and swap. It may go from
- *     an even version to the next one only. Try until it succeeds: *u->found
+ *   - u->odd makes the version odd. Set compare_add and swap. It changes an
+ *     even version v to v + 1, and no odd one. Try until it succeeds: *u->found
  *     says what it found. You do not know the version before; begin with 0;
  *   - u->data and u->even are posted only when you know that u->odd has
  *     succeeded: as one list, in this order, with one completion;
  *   - u->even adds 1 (compare_add) to the version;
  *   - update() returns when all is done, and has consumed all completions.
  *
- * post(ep, list) and expect_completion(ep, "what") are those of common/post.h.
+ * (rxe may leave out what was found if packets are lost: lesson 06. Here none is
+ * lost.) post(ep, list) and expect_completion(ep, "what") are those of common/post.h.
  */
 #include "4_remote_writer.h"
 

@@ -7,8 +7,8 @@
  * is the client only slow? Nobody can tell by looking.
  *
  * Write rescue(), which the server's CPU calls when it has seen an odd version:
- *   - a writer is taken for dead if PATIENCE looks in a row return the same odd
- *     version. One whose version changes lives: do not cut it off;
+ *   - a writer is taken for dead if PATIENCE of your looks in a row return the
+ *     same odd version. One whose version changes lives: do not cut it off;
  *   - if the update ends while you look, all is well: return;
  *   - nothing of a dead writer may come in later, in case it was only slow;
  *   - at the end the version is even, the data that of the last whole update,

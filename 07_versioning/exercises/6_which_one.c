@@ -4,7 +4,8 @@
  *
  * A server has a record of 6000 bytes, clients READ it. Choose for each problem
  *   LOCK        COMPARE_AND_SWAP takes a lock, and gives it back (lesson 06);
- *   VERSION     READ the version, the data, the version (this lesson);
+ *   VERSION     READ the version, the data, the version (this lesson). Nobody
+ *               changes the version by an atomic, as in 7.4;
  *   CHECKSUM    one READ of the data and a checksum of all of it, which the
  *               client computes again;
  *   TWO_COPIES  the writer writes the other copy, then says which copy is
@@ -15,8 +16,8 @@
  *     and may fetch 1000 bytes in one try. The server has memory for the record
  *     once, and 16 bytes. A client may die at any moment; the writer must not
  *     wait for ever.
- * far_away: The server's CPU updates. A client wants all of the record in one
- *     round trip, or it tries again. It may die, too. There is much memory.
+ * far_away: The server's CPU updates. A client wants all of the record, and one
+ *     try may take one round trip. It may die, too. There is much memory.
  * transfer: Clients READ the record, compute, and WRITE it. No change may be
  *     lost. Nobody dies, waiting is allowed, there is much memory.
  */

@@ -47,15 +47,15 @@ void judge(void)
 
 	begin(&d[0], (size_t[]){ 64, 4, 64, 64 }, 4);
 	compare(how_many, completions_of_four(&d[0].you),
-		"what is told of sends that fail, and why");
+		"how_many: what is told of sends that fail, and why");
 
 	begin(&d[1], (size_t[]){ 8, 64, 32 }, 3);
 	outcome(&d[1].you, send, out, LEN, open_memory(&d[1].you, out, LEN));
 	compare(which_receive, (int)wait_wc(&d[1].peer).wr_id,
-		"who chooses the receive, and when");
+		"which_receive: who chooses the receive, and when");
 
 	begin(&d[2], (size_t[]){ 64 }, 1);
 	send.send_flags = IBV_SEND_INLINE;
 	compare(inline_status, outcome(&d[2].you, send, out, LEN, NULL),
-		"what an lkey is for, and to whom");
+		"inline_status: what an lkey is for, and to whom");
 }

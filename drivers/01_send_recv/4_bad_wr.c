@@ -44,6 +44,7 @@ void judge(void)
 		}
 		for (int i = 0; i < N; i++)
 			expect_completion(&d.you, "SEND");
-		no_more_completions(&d.you, "your");
+		if (completes_within(&d.you, 10, &wc))
+			wrong("one completion too many");
 	}
 }

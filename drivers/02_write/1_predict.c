@@ -27,13 +27,13 @@ void judge(void)
 	for (int i = 0; i < 3; i++)
 		duo_up(&d[i]);
 	compare(empty_write, status_of(&d[0].you, NULL, 0, &nothing),
-		"which bytes this WRITE would change");
+		"empty_write: which bytes this WRITE would change");
 
 	memset(out, 'x', LEN);
 	struct ibv_mr *a = open_memory(&d[1].peer, in, LEN - 1);
 	status_of(&d[1].you, in, LEN, a);
 	compare(bytes_changed, memchr(in, 'x', LEN) ? WHOLE_PACKETS : NONE,
-		"when the other NIC knows how long a WRITE is");
+		"bytes_changed: when the other NIC knows how long a WRITE is");
 
 	/* By B comes last: it may end the connection. */
 	a = open_memory(&d[2].peer, in, 64);
@@ -41,5 +41,5 @@ void judge(void)
 	bool by_a = status_of(&d[2].you, in, 64, a) == IBV_WC_SUCCESS;
 	bool by_b = status_of(&d[2].you, in, 64, b) == IBV_WC_SUCCESS;
 	compare(open_keys, by_a * ONLY_A + by_b * ONLY_B,
-		"what ibv_reg_mr gives rights to");
+		"open_keys: what ibv_reg_mr gives rights to");
 }

@@ -3,13 +3,14 @@
 #include "2_gather.h"
 #include "writes.h"
 
-enum { LISTS = 4, LEN = 9 };
+enum { CALLS = 5, GAP = 9 };
 
 /* n pieces. In front of which is a gap here, and over there: a bit each. */
 static const struct {
 	int n, here, there, requests;
-} l[LISTS] = {
-	{ 3, 0, 0, 1 }, { 3, 0, 6, 3 }, { 6, 62, 0, 2 }, { 4, 8, 4, 2 }
+} l[CALLS] = {
+	{ 3, 0, 0, 1 }, { 3, 0, 6, 3 }, { 6, 62, 0, 2 },
+	{ 4, 8, 4, 2 }, { 6, 0, 4, 2 },
 };
 
 static void posts(const struct ibv_send_wr *wr)
@@ -26,25 +27,29 @@ void judge(void)
 	open_both();
 	for (int k = 0; k < MEMORY; k++)
 		own[k] = (char)(128 + k % 97); /* never '.' */
-	for (int n = 0; n < LISTS; n++) {
-		int here = -LEN, there = -LEN;
+	for (int n = 0; n < CALLS; n++) {
+		int here = 0, there = 0;
 
-		about("list %d", n + 1);
+		about("call %d", n + 1);
 		watch(&d.you,
 		      &(struct watch){ .posts = posts, .looks = looks });
 		memset(theirs, '.', MEMORY);
 		memset(want, '.', MEMORY);
 		for (int i = 0; i < l[n].n; i++) {
-			here += (1 + (l[n].here >> i & 1)) * LEN;
-			there += (1 + (l[n].there >> i & 1)) * LEN;
-			p[i] = (struct piece){ own + here, LEN,
+			uint32_t len = (uint32_t)(7 + i);
+
+			here += (l[n].here >> i & 1) * GAP;
+			there += (l[n].there >> i & 1) * GAP;
+			p[i] = (struct piece){ own + here, len,
 					       (uintptr_t)(theirs + there) };
-			memcpy(want + there, own + here, LEN);
+			memcpy(want + there, own + here, len);
+			here += 7 + i;
+			there += 7 + i;
 		}
 		write_pieces(&d.you, p, l[n].n, from->lkey, to->rkey);
 		returned();
 		if (!seen.last_signaled)
-			wrong("nothing says when it is done");
+			wrong("nothing says when all is done");
 		for (int k = 0; k < MEMORY; k++)
 			if (theirs[k] != want[k])
 				wrong("byte %d over there %s", k,

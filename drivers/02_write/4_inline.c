@@ -11,11 +11,14 @@ static bool fits;
 static void posts(const struct ibv_send_wr *wr)
 {
 	bool copied = wr->send_flags & IBV_SEND_INLINE;
+	bool staged = wr->sg_list[0].addr == (uintptr_t)staging;
 
 	if (copied && !fits)
 		wrong("it is too long for INLINE");
-	if (!copied && wr->sg_list[0].addr != (uintptr_t)staging)
-		wrong("the NIC is to read memory that no region has");
+	if (copied && staged)
+		wrong("you copied what the post copies anyway");
+	if (!copied && !staged)
+		wrong("the record may be gone when the NIC reads it");
 	if (!copied && !(wr->send_flags & IBV_SEND_SIGNALED))
 		wrong("nothing will say when staging may be used again");
 }

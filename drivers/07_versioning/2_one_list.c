@@ -8,6 +8,8 @@ static void on_post(const struct ibv_send_wr *wr)
 {
 	bool fenced = wr->send_flags & IBV_SEND_FENCE;
 
+	if (wr->send_flags & ~(unsigned)(IBV_SEND_FENCE | IBV_SEND_SIGNALED))
+		wrong("a flag that a READ does not need");
 	if (seen.posted == 0 && fenced)
 		wrong("READ 1 has a fence, and nothing to wait for");
 	if (seen.posted > 0 && seen.lists == 1 && !fenced)

@@ -58,7 +58,7 @@ void judge(void)
 		if (own.word[0] == own.word[1] && is_torn(own.data))
 			wrong("a reader accepted a torn record");
 		if (grown != 2 * (updates + 1))
-			wrong("the version grew by %d in %d updates", grown,
+			wrong("the version grew by %d with %d updates", grown,
 			      updates + 1);
 	}
 }

@@ -11,7 +11,7 @@ static const struct schedule {
 } schedules[] = {
 	{ "version 0, nobody else", "", 0 },
 	{ "version 8, nobody else", "", 8 },
-	{ "the other writer is at work", "B...E", 8 },
+	{ "the other writer is at work", "B....................E", 8 },
 	{ "the other writer updates between two tries", ".BE", 8 },
 };
 
@@ -19,8 +19,8 @@ static bool pending, mine; /* COMPARE_AND_SWAP: no answer yet; succeeds */
 
 static void on_post(const struct ibv_send_wr *wr)
 {
-	if (seen.posted > 20)
-		wrong("20 requests, and no end");
+	if (seen.posted > 60)
+		wrong("60 requests, and no end");
 	if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
 		step();
 		if (wr->wr.atomic.compare_add % 2 != 0)
@@ -33,7 +33,8 @@ static void on_post(const struct ibv_send_wr *wr)
 		if (!mine)
 			wrong("a WRITE, and COMPARE_AND_SWAP had failed");
 		if (!wr->next)
-			wrong("WRITE and FETCH_AND_ADD are not one list");
+			wrong("behind the WRITE, its list has no "
+			      "FETCH_AND_ADD");
 	}
 }
 

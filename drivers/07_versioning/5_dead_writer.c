@@ -9,6 +9,7 @@ static const char *const schedules[][3] = {
 	{ "a writer that ends soon", "...E", "" },
 	{ "a writer that is at work again at each look",
 	  "EB.EB.EB.EB.EB.EB.EB.EB.E", "" },
+	{ "a slow writer", "....E", "" },
 	{ "a dead writer", "", "" },
 	{ "a writer that ends as you cut it off", "", "E" },
 	{ "a writer that ends, begins again, and dies", "", "EB" },
