@@ -182,7 +182,7 @@ void one_of(const char *name, int answer, const int *choices, size_t n)
 	if (answer == UNANSWERED)
 		die("%s is UNANSWERED: choose one, then run it",
 		    strpbrk(name, "*[") ? "a question" : name);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; choices && i < n; i++)
 		known |= answer == choices[i];
 	if (!known)
 		die("%d is none of the choices", answer);
