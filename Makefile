@@ -14,8 +14,10 @@ PAIRS := $(foreach l,$(LESSONS),$B/$l/server $B/$l/client)
 WORK := $(patsubst %.c,$B/%,$(wildcard [0-9][0-9]_*/exercises/*.c [0-9][0-9]_*/solutions/*.c))
 PATCHES := $(wildcard [0-9][0-9]_*/breaks/*.patch)
 BREAKS := $(patsubst %.patch,$B/%/built,$(PATCHES))
-# Faulty lessons that the tests must see: tests/controls/NN_lesson/what.patch
-CONTROLS := $(patsubst tests/%.patch,$B/%/built,$(wildcard tests/controls/*/*.patch))
+# Faulty lessons that the tests must see: tests/controls/NN_lesson/what.patch; and
+# one that is faulty on a bad wire only.
+CHANGED := $(wildcard tests/controls/*/*.patch tests/lossy/*/*.patch)
+CONTROLS := $(CHANGED:tests/%.patch=$B/%/built)
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
 
 # HOSTS=2: the server in one virtual machine, the client in another.
@@ -149,7 +151,7 @@ endef
 of = $(foreach f,$2,$(eval $(call $1,$f,$(call num,$(firstword $(subst /, ,$f))),$(firstword $(subst /, ,$f)))))
 $(call of,lesson_targets,$(LESSONS))
 $(call of,break_targets,$(PATCHES))
-$(call of,control_targets,$(wildcard tests/controls/*/*.patch))
+$(call of,control_targets,$(CHANGED))
 $(foreach f,$(wildcard tests/wrong/*/*/*.patch),$(eval $(call wrong_targets,$f)))
 $(call of,exercise_targets,$(wildcard [0-9][0-9]_*/exercises/*.c))
 
