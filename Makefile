@@ -68,7 +68,8 @@ $B/$1/exercises/$2 $B/$1/solutions/$2: $B/$1/%/$2: $B/$1/%/$2.o $B/drivers/$1/$2
 endef
 $(foreach d,$(DRIVERS),$(eval $(call driven,$(word 2,$(subst /, ,$d)),$(basename $(notdir $d)))))
 # Wrong answers, each with the verdict that it must get.
-WRONG := $(patsubst tests/%.patch,$B/%/built,$(wildcard tests/wrong/*/*/*.patch))
+ANSWERS := $(wildcard tests/wrong/*/*/*.patch)
+WRONG := $(ANSWERS:tests/%.patch=$B/%/built)
 
 $B/unit: $B/tests/unit.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
@@ -152,7 +153,7 @@ of = $(foreach f,$2,$(eval $(call $1,$f,$(call num,$(firstword $(subst /, ,$f)))
 $(call of,lesson_targets,$(LESSONS))
 $(call of,break_targets,$(PATCHES))
 $(call of,control_targets,$(CHANGED))
-$(foreach f,$(wildcard tests/wrong/*/*/*.patch),$(eval $(call wrong_targets,$f)))
+$(foreach f,$(ANSWERS),$(eval $(call wrong_targets,$f)))
 $(call of,exercise_targets,$(wildcard [0-9][0-9]_*/exercises/*.c))
 
 run-% check-% break-% ex-% hint-% reset-%:

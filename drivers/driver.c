@@ -39,20 +39,14 @@ static void hangs(int sig)
 	       "wait for what never comes\n");
 }
 
+static struct options options; /* of every end, but for the device */
+
 void duo_open(struct duo *d, struct ibv_qp_cap cap)
 {
-	char *argv[] = { "ex", NULL };
-
 	for (int i = 0; i < 2; i++) {
-		d->opt[i] = parse_args(1, argv, "ex", 0);
+		d->opt[i] = options;
 		d->opt[i].dev = getenv(i == 0 ? "DEV_CLIENT" : "DEV_SERVER");
-		d->opt[i].wait_s = WAIT_S;
 	}
-	signal(SIGALRM, hangs); /* instead of what parse_args() set */
-	signal(SIGPROF, hangs);
-	alarm(LIMIT_S);
-	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value = { CPU_S, 0 } },
-		  NULL);
 	d->you = ep_open(&d->opt[0], cap);
 	d->peer = ep_open(&d->opt[1], cap);
 }
@@ -176,8 +170,8 @@ void late_answers(struct duo *d, unsigned ms)
 
 void one_of(const char *name, int answer, const int *choices, size_t n)
 {
-	bool known = !choices &&
-		     (answer == 100 || (unsigned)answer <= IBV_WC_GENERAL_ERR);
+	bool known = !choices && (answer == NO_COMPLETION ||
+				  (unsigned)answer <= IBV_WC_GENERAL_ERR);
 
 	if (answer == UNANSWERED)
 		die("%s is UNANSWERED: choose one, then run it",
@@ -224,8 +218,6 @@ struct seen seen;
 static int on_post_send(struct ibv_qp *qp, struct ibv_send_wr *list,
 			struct ibv_send_wr **bad)
 {
-	if (watching->lists)
-		watching->lists(list);
 	seen.lists++;
 	for (struct ibv_send_wr *wr = list; wr; wr = wr->next) {
 		if (watching->posts)
@@ -312,8 +304,14 @@ int main(void)
 {
 	char *argv[] = { "ex", NULL };
 
-	parse_args(1, argv, "ex", 0); /* who we are, for each line we say */
+	options = parse_args(1, argv, "ex", 0); /* we are "ex" in each line */
+	options.wait_s = WAIT_S;
 	on_exit(ended, NULL);
+	signal(SIGALRM, hangs); /* instead of what parse_args() set */
+	signal(SIGPROF, hangs);
+	alarm(LIMIT_S);
+	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value = { CPU_S, 0 } },
+		  NULL);
 	signal(SIGSEGV, crashed);
 	signal(SIGBUS, crashed);
 	signal(SIGFPE, crashed);

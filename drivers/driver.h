@@ -84,7 +84,8 @@ void late_answers(struct duo *d, unsigned ms);
 	one_of(#answer, answer, (const int[]){ __VA_ARGS__ }, \
 	       sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int))
 void one_of(const char *name, int answer, const int *choices, size_t n);
-/* The same, where any status may be chosen, and 100 for NO_COMPLETION. */
+/* The same, where any status may be chosen, or NO_COMPLETION. */
+enum { NO_COMPLETION = 100 };
 #define must_choose_status(answer) one_of(#answer, answer, NULL, 0)
 void compare(int answer, int measured, const char *look_at);
 
@@ -101,7 +102,6 @@ void wrong(const char *fmt, ...)
  * the peer does in them happens at that moment, on every machine.
  */
 struct watch {
-	void (*lists)(const struct ibv_send_wr *first);
 	void (*posts)(const struct ibv_send_wr *wr); /* one of a list */
 	void (*looks)(void);
 	void (*found)(const struct ibv_wc *wc);

@@ -198,12 +198,13 @@ as_promised() {
 	return $bad
 }
 
-# lesson_of FILE: the lesson that a program belongs to; drivers/NN_lesson is NN_lesson's.
-lesson_of() {
-	local dir=${1#drivers/}
-	dir=${dir%%/*}
-	[ -d "$dir" ] || dir=.
-	echo "$dir"
+# includes_of FILE: sets includes to the compiler's options for it, as the Makefile
+# does: common/ and its lesson, and what drivers/ has for that.
+includes_of() {
+	local lesson=${1#drivers/}
+	lesson=${lesson%%/*}
+	includes=(-Icommon -Idrivers)
+	[ ! -d "$lesson" ] || includes+=("-I$lesson" "-Idrivers/$lesson")
 }
 
 # ours FILE: what git has of FILE. changed_here FILE: does it differ from that? A

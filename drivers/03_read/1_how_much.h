@@ -2,6 +2,5 @@
 #include "driver.h"
 
 enum { NONE, FIRST_PACKET, ALL_BUT_ONE, ALL }; /* bytes that have come */
-enum { NO_COMPLETION = 100 };
 
 extern const int no_byte, one_too_many, behind_it; /* the exercise's */

@@ -102,7 +102,9 @@ static void make_command(int i, uint32_t rkey)
 
 void judge(void)
 {
-	static const struct watch eyes = { NULL, posts, looks, found, NULL };
+	static const struct watch eyes = { .posts = posts,
+					   .looks = looks,
+					   .found = found };
 	static struct status in; /* not looked at: posts() saw it */
 	struct duo d;
 

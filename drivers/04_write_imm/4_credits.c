@@ -66,7 +66,9 @@ static void found(const struct ibv_wc *wc)
 
 void judge(void)
 {
-	static const struct watch eyes = { NULL, posts, looks, found, NULL };
+	static const struct watch eyes = { .posts = posts,
+					   .looks = looks,
+					   .found = found };
 
 	duo_up(&d);
 	struct stock s = {
