@@ -8,7 +8,7 @@
 enum {
 	LESSON = 6,
 	CLIENTS = 2, /* two connections, two threads */
-	TIMES = 500, /* each adds 1 this often, in acts 1 to 3 */
+	TIMES = 250, /* each adds 1 this often, in acts 1 to 3 */
 	LOCKS = 100, /* each takes the lock this often, in act 4 */
 };
 
