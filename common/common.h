@@ -37,6 +37,15 @@ struct options {
 struct options parse_args(int argc, char **argv, const char *role,
 			  unsigned lesson);
 
+/* An option of a lesson's own: its text goes to *value. */
+struct own_option {
+	char letter; /* 0 in the last one */
+	const char *help;
+	const char **value;
+};
+struct options parse_args_and(int argc, char **argv, const char *role,
+			      unsigned lesson, const struct own_option *own);
+
 /* One line, one write(2), so that two processes on one terminal do not mix.
  * say(): stdout, "role: ...", the same on every run; tests compare it.
  * note(): stderr, "role: # ...", for what changes: numbers, times, addresses.
@@ -86,6 +95,8 @@ struct ep {
 /* Server: wait for one client, on IPv4 and IPv6. One that hangs up without a
  * word was a port scanner: the server goes on waiting. */
 void tcp_accept(struct ep *ep);
+/* A socket that clients can connect to: for a server that has several. */
+int tcp_listen(const struct options *opt);
 /* Client: connect, trying again for wait_s, so start order is free. */
 void tcp_connect(struct ep *ep);
 
@@ -105,7 +116,7 @@ void tcp_recv(struct ep *ep, void *buf, size_t len, const char *what);
 struct qp_info {          /* at byte */
 	uint32_t magic;   /*  0: 0x52444d41, "RDMA" */
 	uint16_t version; /*  4: 1 */
-	uint16_t lesson;  /*  6: 1 to 8 */
+	uint16_t lesson;  /*  6: 1 to 9 */
 	uint32_t qpn;     /*  8: QP number, 24 bits, not 0 or 1 (special QPs) */
 	uint32_t psn;     /* 12: number of the sender's first packet, 24 bits */
 	uint16_t lid;     /* 16: InfiniBand address; 0 on RoCE */
@@ -146,6 +157,9 @@ bool peer_waits(struct ep *ep);
  * that cap asks for, so it cannot overrun while no more than that is posted.
  */
 struct ep ep_open(const struct options *opt, struct ibv_qp_cap cap);
+/* The same without a QP, and a CQ of cqe entries: for a server whose clients
+ * come and go, with a QP each. */
+struct ep ep_open_device(const struct options *opt, int cqe);
 /* A second QP, with a CQ of its own; device, PD and TCP connection are those
  * of the first. Close it before the first. */
 struct ep ep_second(const struct ep *first, struct ibv_qp_cap cap);
@@ -158,6 +172,8 @@ void ep_close(struct ep *ep);
 void qp_to_init(struct ep *ep, unsigned access);
 void qp_to_rtr(struct ep *ep, const struct qp_info *peer);
 void qp_to_rts(struct ep *ep);
+/* The second, if what the peer says must not end the program: 0, or the error. */
+int qp_try_rtr(struct ep *ep, const struct qp_info *peer);
 
 /*
  * For loops that wait for something: call it once a turn. It ends the program

@@ -125,16 +125,19 @@ static void open_device(struct ep *ep)
 	ep->mtu = port.active_mtu;
 }
 
-static void make_qp(struct ep *ep, struct ibv_qp_cap cap)
+static void make_cq(struct ep *ep, int cqe)
 {
 	ep->channel = ibv_create_comp_channel(ep->ctx);
 	if (!ep->channel)
 		die_err(errno, "ibv_create_comp_channel");
-	int cqe = (int)(cap.max_send_wr + cap.max_recv_wr);
 	ep->cq = ibv_create_cq(ep->ctx, cqe, NULL, ep->channel, 0);
 	if (!ep->cq)
 		die_err(errno, "ibv_create_cq");
+}
 
+static void make_qp(struct ep *ep, struct ibv_qp_cap cap)
+{
+	make_cq(ep, (int)(cap.max_send_wr + cap.max_recv_wr));
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC, /* reliable connection */
 		.send_cq = ep->cq,
@@ -154,7 +157,7 @@ static void make_qp(struct ep *ep, struct ibv_qp_cap cap)
 	ep->psn &= 0xffffff;
 }
 
-struct ep ep_open(const struct options *opt, struct ibv_qp_cap cap)
+static struct ep open_end(const struct options *opt)
 {
 	struct ep ep = {
 		.opt = opt,
@@ -182,7 +185,22 @@ struct ep ep_open(const struct options *opt, struct ibv_qp_cap cap)
 	ep.pd = ibv_alloc_pd(ep.ctx);
 	if (!ep.pd)
 		die_err(errno, "ibv_alloc_pd");
+	return ep;
+}
+
+struct ep ep_open(const struct options *opt, struct ibv_qp_cap cap)
+{
+	struct ep ep = open_end(opt);
+
 	make_qp(&ep, cap);
+	return ep;
+}
+
+struct ep ep_open_device(const struct options *opt, int cqe)
+{
+	struct ep ep = open_end(opt);
+
+	make_cq(&ep, cqe);
 	return ep;
 }
 
@@ -210,7 +228,7 @@ void qp_to_init(struct ep *ep, unsigned access)
 	     "ibv_modify_qp to INIT");
 }
 
-void qp_to_rtr(struct ep *ep, const struct qp_info *peer)
+int qp_try_rtr(struct ep *ep, const struct qp_info *peer)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
@@ -244,11 +262,16 @@ void qp_to_rtr(struct ep *ep, const struct qp_info *peer)
 		},
 	};
 
-	must(ibv_modify_qp(ep->qp, &attr,
-			   IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-				   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				   IBV_QP_MAX_DEST_RD_ATOMIC |
-				   IBV_QP_MIN_RNR_TIMER),
+	return ibv_modify_qp(ep->qp, &attr,
+			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+				     IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+				     IBV_QP_MAX_DEST_RD_ATOMIC |
+				     IBV_QP_MIN_RNR_TIMER);
+}
+
+void qp_to_rtr(struct ep *ep, const struct qp_info *peer)
+{
+	must(qp_try_rtr(ep, peer),
 	     "ibv_modify_qp to RTR (can this GID reach the peer's? "
 	     "-g chooses another)");
 }
@@ -336,7 +359,8 @@ uint64_t expect_completion(struct ep *ep, const char *what)
 void ep_close(struct ep *ep)
 {
 	/* In the reverse order: each refuses while something still uses it. */
-	must(ibv_destroy_qp(ep->qp), "ibv_destroy_qp");
+	if (ep->qp)
+		must(ibv_destroy_qp(ep->qp), "ibv_destroy_qp");
 	must(ibv_destroy_cq(ep->cq), "ibv_destroy_cq");
 	must(ibv_destroy_comp_channel(ep->channel), "ibv_destroy_comp_channel");
 	if (ep->second)
@@ -344,5 +368,6 @@ void ep_close(struct ep *ep)
 	must(ibv_dealloc_pd(ep->pd), "ibv_dealloc_pd");
 	if (ibv_close_device(ep->ctx))
 		die_err(errno, "ibv_close_device");
-	close(ep->sock);
+	if (ep->sock != -1)
+		close(ep->sock);
 }

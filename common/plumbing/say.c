@@ -81,9 +81,13 @@ double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+static const struct own_option *own; /* the lesson's own, or NULL */
+
 static void usage(int status)
 {
-	fprintf(status ? stderr : stdout,
+	FILE *to = status ? stderr : stdout;
+
+	fprintf(to,
 		"usage: %s [-d device] [-i ib-port] [-g gid-index] "
 		"[-p tcp-port] [-t seconds]%s\n"
 		"  -d  RDMA device (the first with an active port)\n"
@@ -92,6 +96,8 @@ static void usage(int status)
 		"  -p  TCP port of the QP info exchange (18515)\n"
 		"  -t  longest single wait (6)\n",
 		role, strcmp(role, "client") == 0 ? " [host]" : "");
+	for (const struct own_option *o = own; o && o->letter; o++)
+		fprintf(to, "  -%c  %s\n", o->letter, o->help);
 	exit(status);
 }
 
@@ -120,8 +126,26 @@ static void too_long(int sig)
 	_exit(1);
 }
 
+/* Is it one of the lesson's own? Then its text is where the lesson wants it. */
+static bool is_own(int c)
+{
+	for (const struct own_option *o = own; o && o->letter; o++)
+		if (o->letter == c) {
+			*o->value = optarg;
+			return true;
+		}
+	return false;
+}
+
 struct options parse_args(int argc, char **argv, const char *r, unsigned lesson)
 {
+	return parse_args_and(argc, argv, r, lesson, NULL);
+}
+
+struct options parse_args_and(int argc, char **argv, const char *r,
+			      unsigned lesson, const struct own_option *more)
+{
+	char letters[64] = "d:i:g:p:t:h";
 	struct options o = {
 		.role = r,
 		.lesson = lesson,
@@ -133,7 +157,12 @@ struct options parse_args(int argc, char **argv, const char *r, unsigned lesson)
 	int c;
 
 	role = r;
-	while ((c = getopt(argc, argv, "d:i:g:p:t:h")) != -1) {
+	own = more;
+	for (size_t n = strlen(letters); more && more->letter; more++) {
+		letters[n++] = more->letter;
+		letters[n++] = ':';
+	}
+	while ((c = getopt(argc, argv, letters)) != -1) {
 		if (c == 'd')
 			o.dev = optarg;
 		else if (c == 'i')
@@ -144,7 +173,7 @@ struct options parse_args(int argc, char **argv, const char *r, unsigned lesson)
 			o.tcp_port = optarg;
 		else if (c == 't')
 			o.wait_s = number(c, 1, 3600);
-		else
+		else if (!is_own(c))
 			usage(c == 'h' ? 0 : 2);
 	}
 	if (strcmp(r, "client") == 0 && optind < argc)

@@ -69,16 +69,15 @@ void tcp_recv(struct ep *ep, void *buf, size_t len, const char *what)
 	}
 }
 
-void tcp_accept(struct ep *ep)
+int tcp_listen(const struct options *opt)
 {
-	const char *port = ep->opt->tcp_port;
+	const char *port = opt->tcp_port;
 	uint16_t number = (uint16_t)strtoul(port, NULL, 10);
 	/* Any address is all zeroes. An IPv6 socket takes IPv4 clients too,
 	 * unless it is V6ONLY. */
 	struct sockaddr_in6 any = { .sin6_family = AF_INET6,
 				    .sin6_port = htons(number) };
 	int on = 1, off = 0;
-	char byte;
 
 	int fd = socket(AF_INET6, SOCK_STREAM, 0);
 	if (fd == -1) { /* no IPv6 here; the port has the same place in IPv4 */
@@ -90,6 +89,13 @@ void tcp_accept(struct ep *ep)
 	if (bind(fd, (void *)&any, sizeof any) == -1 || listen(fd, 8) == -1)
 		die_err(errno, "TCP port %s (-p chooses another)", port);
 	note("waiting for a client on TCP port %s", port);
+	return fd;
+}
+
+void tcp_accept(struct ep *ep)
+{
+	int fd = tcp_listen(ep->opt);
+	char byte;
 
 	/* Whoever hangs up without a word is a port scanner, not our client. */
 	double end = deadline(ep);
