@@ -48,6 +48,10 @@ $B/%.o: %.c
 $B/%: $B/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
+# What a lesson has beside its programs is linked into the client.
+PARTS := $(filter-out %/server.c %/client.c %/atomic_write.c,$(wildcard [0-9][0-9]_*/*.c))
+$(foreach p,$(PARTS),$(foreach b,$B $B/asan $B/tsan,$(eval $b/$(dir $p)client: $b/$(p:.c=.o))))
+
 # The same with sanitizers: build/asan/..., build/tsan/...
 define sanitized
 $B/$1/%.o: %.c

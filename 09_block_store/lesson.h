@@ -3,6 +3,7 @@
 #ifndef LESSON_H
 #define LESSON_H
 
+#include <endian.h>
 #include <stdint.h>
 
 enum {
@@ -10,7 +11,7 @@ enum {
 	BLOCK = 4096, /* bytes; stored whole or not at all */
 	BLOCKS = 256,
 	MAX_COUNT = 8, /* blocks in one command */
-	TAGS = 4,      /* commands that a client may have under way: its credits */
+	TAGS = 4, /* commands that a client may have under way: its credits */
 };
 
 enum operation {
@@ -41,7 +42,19 @@ enum status {
 	ST_IO_ERROR,          /* the file: no space, perhaps */
 };
 
-/* And what the server SENDs back. */
+/* From our byte order to big endian; to do it twice is to undo it. */
+static inline struct command big_endian(struct command c)
+{
+	c.operation = htobe32(c.operation);
+	c.tag = htobe32(c.tag);
+	c.first = htobe64(c.first);
+	c.count = htobe32(c.count);
+	c.rkey = htobe32(c.rkey);
+	c.addr = htobe64(c.addr);
+	return c;
+}
+
+/* And what the server SENDs back, in big endian, too. */
 struct reply {
 	uint32_t tag;
 	uint32_t status;

@@ -125,6 +125,15 @@ static void open_device(struct ep *ep)
 	ep->mtu = port.active_mtu;
 }
 
+/* A random first PSN: packets of an earlier connection that are still under way
+ * must not be taken for ours. */
+static void new_psn(struct ep *ep)
+{
+	if (getrandom(&ep->psn, sizeof ep->psn, 0) != sizeof ep->psn)
+		die_err(errno, "getrandom");
+	ep->psn &= 0xffffff;
+}
+
 static void make_cq(struct ep *ep, int cqe)
 {
 	ep->channel = ibv_create_comp_channel(ep->ctx);
@@ -150,11 +159,7 @@ static void make_qp(struct ep *ep, struct ibv_qp_cap cap)
 		die_err(errno, "ibv_create_qp");
 	ep->cap = init.cap; /* ibv_create_qp wrote what it granted there */
 
-	/* A random first PSN: packets of an earlier connection that are still
-	 * under way must not be taken for ours. */
-	if (getrandom(&ep->psn, sizeof ep->psn, 0) != sizeof ep->psn)
-		die_err(errno, "getrandom");
-	ep->psn &= 0xffffff;
+	new_psn(ep);
 }
 
 static struct ep open_end(const struct options *opt)
@@ -228,7 +233,7 @@ void qp_to_init(struct ep *ep, unsigned access)
 	     "ibv_modify_qp to INIT");
 }
 
-int qp_try_rtr(struct ep *ep, const struct qp_info *peer)
+static int try_rtr(struct ep *ep, const struct qp_info *peer)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
@@ -271,7 +276,7 @@ int qp_try_rtr(struct ep *ep, const struct qp_info *peer)
 
 void qp_to_rtr(struct ep *ep, const struct qp_info *peer)
 {
-	must(qp_try_rtr(ep, peer),
+	must(try_rtr(ep, peer),
 	     "ibv_modify_qp to RTR (can this GID reach the peer's? "
 	     "-g chooses another)");
 }
@@ -308,6 +313,16 @@ void qp_to_rts(struct ep *ep)
 				   IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 				   IBV_QP_MAX_QP_RD_ATOMIC),
 	     "ibv_modify_qp to RTS");
+}
+
+int qp_connect(struct ep *ep, unsigned access, const struct qp_info *peer)
+{
+	new_psn(ep);
+	qp_to_init(ep, access);
+	int rc = try_rtr(ep, peer);
+	if (rc == 0)
+		qp_to_rts(ep);
+	return rc;
 }
 
 void keep_waiting(struct ep *ep, double since, const char *what)

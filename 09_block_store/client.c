@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * 09_block_store/client.c - ask for blocks, and let the server fetch and bring.
+ *
+ * What a command is, and when it is done, stands in ask.c. Here are the acts of
+ * this lesson: one command at a time; a reply that comes early; bad commands;
+ * two clients at once, of which one breaks the rules. With -o it is a tool
+ * instead: it copies blocks from standard input or to standard output.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ask.h"
+#include "wire.h"
+
+enum { ROUNDS = 60, SHARED = 16 };
+
+static struct client one, two; /* as in two programs; two has a thread */
+
+/* Each word of block i is word + i: half a block would show. */
+static void fill(struct client *c, uint32_t tag, uint64_t word)
+{
+	for (int i = 0; i < MAX_COUNT; i++)
+		for (int k = 0; k < WORDS; k++)
+			c->buffer[tag][i][k] = word + (uint64_t)i;
+}
+
+/* Does the server have what fill() made? */
+static void compare(struct client *c, const char *act, uint64_t word)
+{
+	fill(c, 0, 0);
+	must(c, OP_READ, 0, MAX_COUNT);
+	for (int i = 0; i < MAX_COUNT; i++)
+		for (int k = 0; k < WORDS; k++)
+			if (c->buffer[0][i][k] != word + (uint64_t)i)
+				die("%s: block %d is not what was written", act,
+				    i);
+}
+
+static void act_1(struct client *c)
+{
+	for (uint64_t n = 1; n <= 10; n++) {
+		fill(c, 0, n << 32);
+		must(c, OP_WRITE, 0, MAX_COUNT);
+		compare(c, "act 1", n << 32);
+	}
+	must(c, OP_FLUSH, 0, 0);
+	say("act 1: WRITE, READ, FLUSH: %d blocks are what was written",
+	    MAX_COUNT);
+}
+
+static void *free_the_wire(void *unused)
+{
+	poll(NULL, 0, 1000); /* ms */
+	wire_free();
+	return unused;
+}
+
+/* DOC: early. The command is on a slow wire, and behind it our wire is cut: what
+ * our NIC answers to the server's READ is lost, for a second. The reply says
+ * that the buffer is ours again. So we use it, at once. */
+static void act_2(struct client *c)
+{
+	uint64_t word = 100ULL << 32;
+	bool ours = wire_slow(&c->ep, 500);
+	pthread_t thread;
+
+	fill(c, 0, word);
+	start(c, 0, OP_WRITE_EARLY, 0, MAX_COUNT);
+	if (ours && !wire_cut(&c->ep))
+		die("act 2: the wire could not be cut");
+	int rc = pthread_create(&thread, NULL, free_the_wire, NULL);
+	if (rc)
+		die_err(rc, "pthread_create");
+	finish(c);
+	fill(c, 0, 0);
+	pthread_join(thread, NULL);
+	compare(c, "act 2", word);
+	say("act 2: an early reply, and the buffer used again: the same");
+}
+
+/* DOC: refused. Each gets its status, and the connection is as good as before. */
+static void act_3(struct client *c)
+{
+	static const struct {
+		const char *what;
+		uint32_t operation, count;
+		uint64_t first;
+	} bad[] = {
+		{ "past the end", OP_READ, 2, BLOCKS - 1 },
+		{ "first + count is 0 again", OP_READ, 1, UINT64_MAX },
+		{ "count 0", OP_WRITE, 0, 0 },
+		{ "count 9", OP_WRITE, MAX_COUNT + 1, 0 },
+		{ "operation 77", 77, 1, 0 },
+	};
+	int refused = 0;
+
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		enum status status =
+			call(c, bad[i].operation, bad[i].first, bad[i].count);
+		if (status == ST_OK || status > ST_IO_ERROR)
+			die("act 3: %s: status %d", bad[i].what, status);
+		say("act 3: %s: %s", bad[i].what, status_names[status]);
+	}
+	/* The first must still be under way when the second is looked at. */
+	for (int tries = 0; refused == 0 && tries < 1000; tries++) {
+		start(c, 0, OP_WRITE, 0, MAX_COUNT);
+		start(c, 0, OP_FLUSH, 0, 0);
+		for (int i = 0; i < 4; i++) { /* two SENDs, two replies */
+			bool reply;
+			uint32_t tag = take(c, &reply);
+			refused += reply && c->status[tag] == ST_BAD_TAG;
+		}
+	}
+	if (refused == 0)
+		die("act 3: a tag may be used twice");
+	say("act 3: a tag used twice: %s", status_names[ST_BAD_TAG]);
+}
+
+static atomic_bool alone; /* two is done */
+
+/* DOC: many-tags. All tags are under way, all the time. Whichever is done first
+ * is looked at, and used again. Both clients use the same blocks. */
+static void act_4(struct client *c, uint64_t number)
+{
+	uint64_t began[TAGS] = { 0 };
+	bool reads[TAGS] = { false };
+	uint32_t count[TAGS] = { 0 };
+	unsigned seed = (unsigned)number;
+	int overtook = 0;
+
+	for (uint64_t n = 1; n <= ROUNDS || (c == &one && !alone); n++) {
+		uint32_t tag = n <= TAGS ? (uint32_t)n - 1 : finish(c);
+
+		for (int t = 0; t < TAGS; t++)
+			overtook += began[t] < began[tag];
+		if (c->status[tag] != ST_OK)
+			die("act 4: %s", status_names[c->status[tag]]);
+		for (uint32_t i = 0; reads[tag] && i < count[tag]; i++)
+			for (int k = 1; k < WORDS; k++)
+				if (c->buffer[tag][i][k] !=
+				    c->buffer[tag][i][0])
+					die("act 4: a block is torn");
+		began[tag] = n;
+		reads[tag] = rand_r(&seed) % 2;
+		count[tag] = 1 + (uint32_t)rand_r(&seed) % MAX_COUNT;
+		fill(c, tag, number << 48 | n << 8);
+		start(c, tag,
+		      reads[tag] ? OP_READ
+				 : OP_WRITE + (uint32_t)rand_r(&seed) % 2,
+		      (uint64_t)rand_r(&seed) % (SHARED - count[tag]),
+		      count[tag]);
+	}
+	for (int t = 0; t < TAGS; t++)
+		finish(c);
+	if (overtook == 0)
+		die("act 4: no reply overtook another");
+	note("client %d: %d replies overtook another", (int)number, overtook);
+}
+
+/* The server hangs up on us, and only on us. */
+static void be_lost(struct client *c, uint32_t operation)
+{
+	struct pollfd p = { .fd = c->ep.sock, .events = POLLIN };
+	char byte;
+
+	start(c, 0, operation, 0, 1);
+	if (poll(&p, 1, c->ep.opt->wait_s * 1000) <= 0 ||
+	    recv(c->ep.sock, &byte, 1, 0) > 0)
+		die("act 4: a wrong key, and the server does not hang up");
+	depart(c);
+}
+
+/* DOC: wrong-keys. Whether a key is right only our own NIC can tell, and when it
+ * says no, that is the end of the connection. */
+static void *second_client(void *opt)
+{
+	for (int revoked = 0; revoked < 2; revoked++) {
+		arrive(&two, opt);
+		act_4(&two, 2);
+		if (!revoked) {
+			two.rkey++;
+		} else {
+			int rc = ibv_dereg_mr(two.buffers);
+			if (rc)
+				die_err(rc, "ibv_dereg_mr");
+			two.buffers = NULL;
+		}
+		be_lost(&two, revoked ? OP_READ : OP_WRITE);
+	}
+	alone = true;
+	return NULL;
+}
+
+static void both(struct options *opt)
+{
+	pthread_t thread;
+	int rc = pthread_create(&thread, NULL, second_client, opt);
+
+	if (rc)
+		die_err(rc, "pthread_create");
+	act_4(&one, 1);
+	pthread_join(thread, NULL);
+	say("act 4: two clients, %d tags each: no block is torn", TAGS);
+	say("act 4: a wrong key and a revoked one cost their client only");
+}
+
+static unsigned number(const char *text, unsigned max, const char *what)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || n > max)
+		die("%s: a number up to %u, not \"%s\"", what, max, text);
+	return (unsigned)n;
+}
+
+/* Whole blocks: the last one is filled up with zeroes. `out` is for data, since
+ * standard output is where we say things. */
+static void tool(struct client *c, const char *what, unsigned first,
+		 unsigned count, unsigned size, FILE *out)
+{
+	static char text[MAX_COUNT * BLOCK];
+	bool write = strcmp(what, "write") == 0;
+	bool read = strcmp(what, "read") == 0;
+
+	if (!write && !read && strcmp(what, "verify") != 0)
+		die("-o: read, write or verify, not \"%s\"", what);
+	for (unsigned n; first < BLOCKS && count > 0; first += n, count -= n) {
+		n = size < count ? size : count;
+		n = n < BLOCKS - first ? n : BLOCKS - first;
+		size_t got =
+			read ? n * BLOCK : fread(text, 1, n * BLOCK, stdin);
+		if (got == 0)
+			break;
+		n = (unsigned)(got + BLOCK - 1) / BLOCK;
+		memset(text + got, 0, sizeof text - got);
+		memcpy(c->buffer[0], text, sizeof text);
+		must(c, write ? OP_WRITE : OP_READ, first, n);
+		if (read && fwrite(c->buffer[0], BLOCK, n, out) != n)
+			die_err(errno, "standard output");
+		if (!read && memcmp(c->buffer[0], text, got) != 0)
+			die("verify: block %u or one of the next %u differs",
+			    first, n - 1);
+	}
+	if (!read && getchar() != EOF)
+		die("%s: standard input has more than there are blocks", what);
+	must(c, OP_FLUSH, 0, 0);
+	if (fclose(out) == EOF)
+		die_err(errno, "standard output");
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = NULL, *first = "0", *count = "256", *size = "8";
+	struct own_option own[] = {
+		{ 'o', "read, write or verify: be a tool", &what },
+		{ 'b', "first block (0)", &first },
+		{ 'n', "blocks at most (all)", &count },
+		{ 's', "blocks in a command (8)", &size },
+		{ 0 },
+	};
+	struct options opt = parse_args_and(argc, argv, "client", LESSON, own);
+
+	arrive(&one, &opt);
+	if (what) {
+		/* What we say goes where errors go, for data needs the place. */
+		FILE *out = fdopen(dup(STDOUT_FILENO), "w");
+		if (!out || dup2(STDERR_FILENO, STDOUT_FILENO) == -1)
+			die_err(errno, "dup");
+		tool(&one, what, number(first, BLOCKS - 1, "-b"),
+		     number(count, BLOCKS, "-n"), number(size, MAX_COUNT, "-s"),
+		     out);
+	} else {
+		act_1(&one);
+		act_2(&one);
+		act_3(&one);
+		both(&opt);
+	}
+	barrier(&one.ep); /* goodbye: the server answers */
+	depart(&one);
+	say("PASS %s", what ? what : "all blocks are whole and as written");
+	return 0;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * 09_block_store/server.c - blocks for several clients; the server transfers.
+ *
+ * A client SENDs commands. The server moves the data, by RDMA WRITE into the
+ * client's buffer or RDMA READ out of it, and SENDs a reply. No client can touch
+ * the server's memory. One that dies, or breaks the rules, loses its connection;
+ * the server never waits for one, so the others do not notice.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "lesson.h"
+#include "post.h"
+
+/* Works of a client: one for each credit, and as many whose reply has not
+ * completed yet when the next commands arrive. */
+enum { SHARE = 2 * TAGS, WORKS = GUESTS * SHARE };
+
+/* What a command needs, from its receive to the completion of its reply. */
+static struct work {
+	struct command command; /* received here */
+	struct reply reply;     /* sent from here */
+	struct guest *guest;    /* whose command it is */
+	_Alignas(BLOCK) char data[MAX_COUNT * BLOCK];
+} works[WORKS];
+
+/* What a completion is of; the wr_id has the work's number, too. */
+enum kind { COMMAND, RDMA_READ, RDMA_WRITE, REPLY, KINDS };
+static const char *const kinds[] = { "command: ", "RDMA_READ: ", "RDMA_WRITE: ",
+				     "reply: " };
+
+static struct door door;      /* the clients, and a QP for each */
+static unsigned tags[GUESTS]; /* of each: those under way, a bit each */
+static bool io_error[GUESTS]; /* of an early WRITE: the next FLUSH tells */
+static struct ibv_srq *srq;
+static struct ibv_mr *mr; /* of works[] */
+static const char *file;
+static int store, refused_keys;
+
+static uint64_t id(const struct work *w, enum kind kind)
+{
+	return (uint64_t)((w - works) * KINDS + kind);
+}
+
+/* DOC: one-queue. The receive is nobody's: whichever client SENDs next takes it. */
+static void offer(struct work *w)
+{
+	struct ibv_sge sge = { (uintptr_t)&w->command, sizeof w->command,
+			       mr->lkey };
+	struct ibv_recv_wr *bad,
+		wr = { .wr_id = id(w, COMMAND), .sg_list = &sge, .num_sge = 1 };
+	int rc = ibv_post_srq_recv(srq, &wr, &bad);
+
+	if (rc)
+		die_err(rc, "ibv_post_srq_recv");
+}
+
+/* The work is done, and free for the next command, of any client. */
+static void release(struct work *w)
+{
+	w->guest->holds--;
+	offer(w);
+}
+
+/* DOC: lose. It is out, and nobody else is. But without -f the client is this
+ * lesson's, which does nothing wrong but to use wrong keys. */
+static void lose(struct guest *g, const char *what, const char *why)
+{
+	bool key = strcmp(why, ibv_wc_status_str(IBV_WC_REM_ACCESS_ERR)) == 0;
+
+	if (g->gone)
+		return;
+	refused_keys += key;
+	if (!file && !key)
+		die("%s%s", what, why);
+	say("client %d loses its connection: %s%s", g->number, what, why);
+	door_lose(g);
+}
+
+/* SENDs the reply, behind `first` if there is one, in the same list. */
+static void reply(struct work *w, enum status status,
+		  const struct ibv_send_wr *first, unsigned fence)
+{
+	struct ibv_sge sge = { (uintptr_t)&w->reply, sizeof w->reply,
+			       mr->lkey };
+	struct ibv_send_wr send = {
+		.wr_id = id(w, REPLY),
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED | fence,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+	struct ibv_send_wr list = first ? *first : send;
+
+	list.next = first ? &send : NULL;
+	w->reply = (struct reply){ htobe32(w->command.tag), htobe32(status) };
+	if (status != ST_BAD_TAG) /* else another command has it */
+		tags[w->guest - door.guest] &= ~(1u << w->command.tag);
+	post(&w->guest->ep, &list);
+}
+
+/* DOC: check. No number of the client's is used before it was looked at. */
+static enum status check(const struct command *m, unsigned under_way)
+{
+	if (m->tag >= TAGS || under_way & 1u << m->tag)
+		return ST_BAD_TAG;
+	if (m->operation == OP_FLUSH)
+		return ST_OK;
+	if (m->operation < OP_READ || m->operation > OP_FLUSH)
+		return ST_UNKNOWN_OPERATION;
+	if (m->count == 0 || m->count > MAX_COUNT)
+		return ST_BAD_COUNT;
+	/* Not first + count > BLOCKS: such a sum may begin again at 0. */
+	if (m->first >= BLOCKS || m->count > BLOCKS - m->first)
+		return ST_NO_SUCH_BLOCK;
+	return ST_OK;
+}
+
+static void serve(struct work *w)
+{
+	struct command *m = &w->command;
+	ptrdiff_t who = w->guest - door.guest;
+
+	*m = big_endian(*m);
+	enum status bad = check(m, tags[who]);
+	if (bad) {
+		reply(w, bad, NULL, 0);
+		return;
+	}
+	tags[who] |= 1u << m->tag;
+
+	off_t at = (off_t)m->first * BLOCK;
+	struct ibv_sge sge = { (uintptr_t)w->data, m->count * BLOCK, mr->lkey };
+	struct ibv_send_wr data = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.wr.rdma = { .remote_addr = m->addr, .rkey = m->rkey },
+	};
+	if (m->operation == OP_READ) {
+		/* DOC: data-then-status. WRITE, then SEND, on one QP: when the
+		 * client receives the status, the data is there. No fence: it
+		 * would not wait for a WRITE. Not signaled: if the WRITE
+		 * fails, it completes anyway, and so does the SEND. */
+		data.wr_id = id(w, RDMA_WRITE);
+		data.opcode = IBV_WR_RDMA_WRITE;
+		bool ok = pread(store, w->data, sge.length, at) == sge.length;
+		reply(w, ok ? ST_OK : ST_IO_ERROR, ok ? &data : NULL, 0);
+	} else if (m->operation == OP_FLUSH) {
+		bool ok = fdatasync(store) == 0 && !io_error[who];
+		io_error[who] = false;
+		reply(w, ok ? ST_OK : ST_IO_ERROR, NULL, 0);
+	} else {
+		data.wr_id = id(w, RDMA_READ);
+		data.opcode = IBV_WR_RDMA_READ;
+		data.send_flags = IBV_SEND_SIGNALED;
+		/* DOC: fetch. Nothing is here before the READ has completed.
+		 * Either we wait for that, and fetched() replies, or our NIC
+		 * does: the fence holds the reply back. */
+		if (m->operation == OP_WRITE)
+			post(&w->guest->ep, &data);
+		else
+			reply(w, ST_OK, &data, IBV_SEND_FENCE);
+	}
+}
+
+/* DOC: store. All of it is here. Only now blocks change, in one pwrite. */
+static void fetched(struct work *w)
+{
+	uint32_t len = w->command.count * BLOCK;
+	off_t at = (off_t)w->command.first * BLOCK;
+	bool ok = pwrite(store, w->data, len, at) == len;
+
+	if (w->command.operation == OP_WRITE_EARLY)
+		io_error[w->guest - door.guest] |= !ok; /* it was told OK */
+	else if (w->guest->gone)
+		release(w);
+	else
+		reply(w, ok ? ST_OK : ST_IO_ERROR, NULL, 0);
+}
+
+/* Of a completion that is no success only wr_id, status and qp_num are set. */
+static void completed(const struct ibv_wc *wc)
+{
+	struct work *w = &works[wc->wr_id / KINDS];
+	enum kind kind = wc->wr_id % KINDS;
+	bool ok = wc->status == IBV_WC_SUCCESS;
+	struct guest *g = door_guest(&door, wc->qp_num);
+
+	g->heard = now_ms();
+	if (!ok)
+		lose(g, kinds[kind], ibv_wc_status_str(wc->status));
+	if (kind == COMMAND) {
+		w->guest = g;
+		if (++g->holds > SHARE)
+			lose(g, "more commands than credits", "");
+		if (ok && wc->byte_len != sizeof w->command)
+			lose(g, "a command of another length", "");
+	}
+	if (kind == COMMAND && !g->gone)
+		serve(w);
+	else if (kind == RDMA_READ && ok)
+		fetched(w);
+	else if (kind == COMMAND || kind == REPLY ||
+		 (kind == RDMA_READ && w->command.operation == OP_WRITE))
+		release(w); /* nothing of it is under way any more */
+}
+
+/* DOC: welcome. The QP takes its receives from the queue of all. And its PD is
+ * that of all: a PD says whose rkeys a QP may use here, and there are none. */
+static void welcome(struct guest *g, const struct qp_info *peer)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC,
+		.send_cq = g->ep.cq,
+		.recv_cq = g->ep.cq,
+		.srq = srq,
+		.cap = { .max_send_wr = 2 * SHARE, .max_send_sge = 1 },
+	};
+
+	tags[g - door.guest] = io_error[g - door.guest] = 0;
+	g->ep.qp = ibv_create_qp(g->ep.pd, &init);
+	if (!g->ep.qp)
+		die_err(errno, "ibv_create_qp");
+	say("client %d is here", g->number);
+	int rc = qp_connect(&g->ep, 0, peer); /* 0: it is granted nothing */
+	if (rc)
+		lose(g, "no way to its GID: ", strerror(rc));
+	else
+		door_answer(g);
+}
+
+/* Until all are gone; with -f, when they may come again, until nobody came. */
+static void serve_all(void)
+{
+	enum news news = NO_NEWS;
+	struct qp_info peer;
+	struct ibv_wc wc;
+	char why[128];
+	int who;
+
+	for (unsigned turn = 1; news != NOBODY; turn++) {
+		int n = ibv_poll_cq(door.base.cq, 1, &wc);
+
+		if (n < 0)
+			die("ibv_poll_cq returned %d", n);
+		if (n > 0)
+			completed(&wc);
+		if (turn % 64 != 0) /* a look at the CQ costs no system call */
+			continue;
+		if (n == 0)
+			door_sweep(&door);
+		news = door_news(&door, &who, &peer, why);
+		if (news == CAME)
+			welcome(&door.guest[who], &peer);
+		else if (news == LOST)
+			lose(&door.guest[who], why, "");
+		else if (!file && door.came && !door.here)
+			return;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct own_option own[] = { { 'f', "file of the blocks", &file },
+				    { 0 } };
+	struct options opt = parse_args_and(argc, argv, "server", LESSON, own);
+
+	store = file ? open(file, O_RDWR | O_CREAT, 0600)
+		     : memfd_create("blocks", 0);
+	if (store == -1 || ftruncate(store, BLOCKS * BLOCK) == -1)
+		die_err(errno, "%s", file ? file : "memfd_create");
+	struct ep base = ep_open_device(&opt, 3 * WORKS); /* its requests */
+	/* DOC: own-memory. For our own NIC only: no peer gets a key. */
+	mr = ibv_reg_mr(base.pd, works, sizeof works, IBV_ACCESS_LOCAL_WRITE);
+	if (!mr)
+		die_err(errno, "ibv_reg_mr");
+	struct ibv_srq_init_attr init = { .attr = { WORKS, .max_sge = 1 } };
+	srq = ibv_create_srq(base.pd, &init);
+	if (!srq)
+		die_err(errno, "ibv_create_srq");
+	for (int i = 0; i < WORKS; i++)
+		offer(&works[i]);
+	say("%d blocks, %d receives for all clients", BLOCKS, WORKS);
+	door_open(&door, &base);
+	serve_all();
+	if (!file && refused_keys != 2)
+		die("%d keys were refused, not 2", refused_keys);
+	say("PASS %d clients served, nobody waited for another", door.came);
+	int rc = ibv_destroy_srq(srq);
+	if (rc || (rc = ibv_dereg_mr(mr)))
+		die_err(rc, "ibv_destroy_srq, ibv_dereg_mr");
+	ep_close(&base);
+	return 0;
+}
