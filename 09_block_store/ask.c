@@ -104,6 +104,8 @@ uint32_t take(struct client *c, bool *reply)
 	if (wc.byte_len != sizeof(struct reply) || tag >= TAGS)
 		die("a reply of %u bytes, with tag %u", wc.byte_len, tag);
 	c->status[tag] = be32toh(c->m.reply[wc.wr_id].status);
+	if (c->status[tag] > ST_IO_ERROR)
+		die("a reply with status %u", c->status[tag]);
 	post_receive(c, wc.wr_id); /* before the next command */
 	return tag;
 }
@@ -139,6 +141,5 @@ void must(struct client *c, uint32_t operation, uint64_t first, uint32_t count)
 
 	if (status != ST_OK)
 		die("operation %u on block %llu: %s", operation,
-		    (unsigned long long)first,
-		    status <= ST_IO_ERROR ? status_names[status] : "?");
+		    (unsigned long long)first, status_names[status]);
 }
