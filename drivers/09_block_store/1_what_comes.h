@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver.h"
+
+enum { NONE, ONE, TWO, THREE, FIVE = 5, EIGHT = 8 };
+
+/* The exercise's. */
+extern const int completions, reply, left;

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/09_block_store/2_check.c - commands, good ones and hostile ones. */
+#include <stdio.h>
+
+#include "2_check.h"
+
+static const char *const names[] = { "ST_OK",        "ST_NO_SUCH_BLOCK",
+				     "ST_BAD_COUNT", "ST_UNKNOWN_OPERATION",
+				     "ST_BAD_TAG",   "ST_IO_ERROR" };
+static const char *const operations[] = { "0", "OP_READ", "OP_WRITE",
+					  "OP_WRITE_EARLY", "OP_FLUSH" };
+static const struct volume small = { 1 << 20, 256, false };
+static const struct volume locked = { 0, 10, true };
+static const struct volume huge = { 4096, INT64_MAX / BLOCK - 1, false };
+
+/* With more bits than any sum or product here needs. */
+static enum status right(const struct volume *v, const struct command *c,
+			 uint64_t *at)
+{
+	unsigned __int128 end = (unsigned __int128)c->first + c->count;
+
+	if (c->operation < OP_READ || c->operation > OP_FLUSH)
+		return ST_UNKNOWN_OPERATION;
+	if (v->read_only &&
+	    (c->operation == OP_WRITE || c->operation == OP_WRITE_EARLY))
+		return ST_UNKNOWN_OPERATION;
+	if (c->operation == OP_FLUSH)
+		return ST_OK;
+	if (c->count == 0 || c->count > MAX_COUNT)
+		return ST_BAD_COUNT;
+	if (end > v->blocks)
+		return ST_NO_SUCH_BLOCK;
+	*at = v->begin + c->first * BLOCK;
+	return ST_OK;
+}
+
+static void compare_with(const struct volume *v, uint32_t operation,
+			 uint64_t first, uint32_t count)
+{
+	struct command c = { .operation = operation,
+			     .first = first,
+			     .count = count };
+	uint64_t at = 7, want = 7;
+	enum status expected = right(v, &c, &want);
+	enum status status = look_at(v, &c, &at);
+	char what[16];
+
+	snprintf(what, sizeof what, "%u", operation);
+	about("%s, first %llu, count %u, %s of %llu blocks",
+	      operation <= OP_FLUSH ? operations[operation] : what,
+	      (unsigned long long)first, count,
+	      v->read_only ? "a read-only volume" : "a volume",
+	      (unsigned long long)v->blocks);
+	if (status != expected)
+		wrong("%s, and it should be %s",
+		      status <= ST_IO_ERROR ? names[status] : "no status",
+		      names[expected]);
+	if (expected == ST_OK && operation != OP_FLUSH && at != want)
+		wrong("at is %llu, and it should be %llu",
+		      (unsigned long long)at, (unsigned long long)want);
+}
+
+void judge(void)
+{
+	static const struct volume *const volumes[] = { &small, &locked,
+							&huge };
+	static const uint64_t edge[] = { 0,          1,          1ULL << 32,
+					 1ULL << 52, 1ULL << 63, UINT64_MAX };
+
+	compare_with(&small, OP_READ, 0, 1);
+	compare_with(&small, OP_READ, 255, 1);
+	compare_with(&small, OP_FLUSH, 0, 0);
+	compare_with(&locked, OP_FLUSH, 0, 0);
+	for (size_t v = 0; v < 3; v++)
+		for (uint32_t operation = 0; operation <= OP_FLUSH + 1;
+		     operation++)
+			for (uint32_t count = 0; count < 20; count++)
+				for (size_t e = 0; e < 6; e++)
+					for (uint64_t k = 0; k < 20; k++) {
+						uint64_t n = count < 10
+								     ? count
+								     : -count;
+						compare_with(volumes[v],
+							     operation,
+							     edge[e] + k,
+							     (uint32_t)n);
+						compare_with(
+							volumes[v], operation,
+							volumes[v]->blocks -
+								10 + k,
+							(uint32_t)n);
+					}
+	compare_with(&small, UINT32_MAX, 0, 1);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/09_block_store/3_pieces.c - a client whose buffer is in several parts. */
+#include <string.h>
+
+#include "3_pieces.h"
+
+enum { SIZE = 8192 };
+
+static char data[SIZE], memory[SIZE], words[64], message[64];
+
+static const struct {
+	const char *what;
+	int n;
+	uint32_t at[PIECES], len[PIECES];
+} commands[] = {
+	{ "one part", 1, { 100 }, { 3000 } },
+	{ "two parts", 2, { 5000, 10 }, { 700, 1500 } },
+	{ "four parts", 4, { 1, 2001, 4001, 6001 }, { 1999, 1, 1500, 64 } },
+	{ "an empty part", 3, { 3000, 0, 500 }, { 8, 0, 1100 } },
+	{ "an empty part at the end", 2, { 3000, 0 }, { 8, 0 } },
+	{ "no part at all", 0, { 0 }, { 0 } },
+};
+
+static struct duo d;
+static struct ibv_mr *ours, *theirs, *reply, *in;
+static bool reply_posted;
+
+static void lists(const struct ibv_send_wr *first)
+{
+	(void)first;
+	if (seen.lists == 1)
+		wrong("a second list: one is enough");
+}
+
+static void posts(const struct ibv_send_wr *wr)
+{
+	if (reply_posted)
+		wrong("a request is posted behind the reply");
+	reply_posted = wr->opcode == IBV_WR_SEND;
+}
+
+static void looks(void)
+{
+	if (seen.in_vain > 0 && seen.found == seen.signaled)
+		wrong("you wait, and nothing that is SIGNALED is under way");
+}
+
+static const struct watch eyes = { .lists = lists,
+				   .posts = posts,
+				   .looks = looks };
+
+static void try(size_t i, bool to_client)
+{
+	struct part part[PIECES] = { 0 };
+	struct work w = { data, piece(words, 8, reply), ours->lkey };
+	int n = commands[i].n, parts = 0;
+	uint32_t at = 0;
+
+	about("%s, %s", to_client ? "READ" : "WRITE", commands[i].what);
+	for (int k = 0; k < SIZE; k++) {
+		data[k] = to_client ? (char)(k * 7 + k / 256) : '?';
+		memory[k] = to_client ? '?' : (char)(k * 7 + k / 256);
+	}
+	for (int p = 0; p < n; p++) {
+		part[p] = (struct part){ (uintptr_t)memory + commands[i].at[p],
+					 theirs->rkey, commands[i].len[p] };
+		parts += part[p].len > 0;
+	}
+	add_receive(&d.peer, 0, message, sizeof message, in);
+	reply_posted = false;
+	watch(&d.you, &eyes);
+	transfer(&d.you, &w, part, n, to_client);
+	watch(&d.you, NULL);
+	if (!reply_posted)
+		wrong("no reply");
+	if (!seen.last_signaled)
+		wrong("the reply is not SIGNALED");
+	if (seen.found < seen.signaled)
+		wrong("you did not take all completions");
+	struct ibv_wc wc = wait_wc(&d.peer);
+	if (wc.status != IBV_WC_SUCCESS || wc.byte_len != 8)
+		wrong("the reply is not w->reply");
+	for (int p = 0; p < n; at += part[p++].len)
+		if (memcmp(data + at, memory + commands[i].at[p],
+			   part[p].len) != 0)
+			wrong("part %d is not what it should be", p);
+	for (uint32_t k = at; k < SIZE && !to_client; k++)
+		if (data[k] != '?')
+			wrong("more was fetched than there is");
+	if (!to_client && parts > 0 && seen.fences == 0)
+		wrong("what keeps the reply from being sent before the data "
+		      "is here?");
+	if (seen.fences > (to_client || parts == 0 ? 0 : 1))
+		wrong("right, but there is a fence that nothing needs");
+	enough(1, parts + 1, 1);
+}
+
+void judge(void)
+{
+	duo_up(&d);
+	ours = open_memory(&d.you, data, SIZE);
+	reply = open_memory(&d.you, words, sizeof words);
+	theirs = open_memory(&d.peer, memory, SIZE);
+	in = open_memory(&d.peer, message, sizeof message);
+	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+		try(i, true);
+		try(i, false);
+	}
+}

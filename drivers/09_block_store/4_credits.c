@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * drivers/09_block_store/4_credits.c - clients that come and go, and a queue that
+ * must last for all. Only numbers: no device.
+ */
+#include <stdlib.h>
+
+#include "4_credits.h"
+
+static struct queue q;
+static int under_way[PLACES];
+
+static int held(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < PLACES; i++)
+		n += q.held[i];
+	return n;
+}
+
+static int clients(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < PLACES; i++)
+		n += q.here[i];
+	return n;
+}
+
+/* Client i has come, or one of its commands is answered. */
+static void give(int i)
+{
+	int n = credits(&q, i);
+
+	if (n < 0)
+		wrong("%d credits cannot be taken back: the client may have "
+		      "used them",
+		      n);
+	q.held[i] += n;
+	if (held() > q.receives)
+		wrong("%d commands may come, and there are %d receives: RNR",
+		      held(), q.receives);
+	if (q.held[i] == 0)
+		wrong("a client has no credit and no command under way: it "
+		      "can never ask again");
+	if (held() + PLACES - clients() > q.receives)
+		wrong("nothing is left for the next client that comes");
+}
+
+static void come(int i)
+{
+	q.here[i] = true;
+	q.held[i] = under_way[i] = 0;
+	give(i);
+}
+
+static void leave(int i)
+{
+	q.here[i] = false;
+	q.held[i] = under_way[i] = 0;
+}
+
+static void answer(int i)
+{
+	under_way[i]--;
+	q.held[i]--;
+	give(i);
+}
+
+/* Each of the clients that are here asks for as long as it has credits, and is
+ * answered, one command a round. */
+static void busy(int rounds)
+{
+	for (int r = 0; r < rounds; r++)
+		for (int i = 0; i < PLACES; i++) {
+			if (!q.here[i])
+				continue;
+			under_way[i] = q.held[i];
+			answer(i);
+		}
+}
+
+static void expect(int least, int most)
+{
+	for (int i = 0; i < PLACES; i++) {
+		if (q.here[i] && q.held[i] < least)
+			wrong("a busy client has %d, and could have %d",
+			      q.held[i], least);
+		if (q.here[i] && q.held[i] > most)
+			wrong("a busy client has %d, and its share is %d",
+			      q.held[i], most);
+	}
+}
+
+void judge(void)
+{
+	q.receives = 32;
+	about("one client, alone");
+	come(0);
+	busy(100);
+	expect(29, 29); /* one for each of the three places */
+	about("a second client comes");
+	come(1);
+	busy(100);
+	expect(15, 15);
+	about("four clients");
+	come(2);
+	come(3);
+	busy(100);
+	expect(8, 8);
+	about("three of four have left");
+	leave(0);
+	leave(2);
+	leave(3);
+	busy(100);
+	expect(29, 29);
+	about("a client that does not use its credits, and one that comes");
+	come(0);
+	for (int r = 0; r < 100; r++) {
+		under_way[0] = 1;
+		answer(0);
+	}
+	if (q.held[0] != 1)
+		wrong("the new one has %d, and there was %d", q.held[0], 1);
+	about("they come and go");
+	srand(9);
+	for (int n = 0; n < 100000; n++) {
+		int i = rand() % PLACES;
+
+		if (!q.here[i])
+			come(i);
+		else if (rand() % 50 == 0)
+			leave(i);
+		else if (q.held[i] > 0) {
+			under_way[i] = 1 + rand() % q.held[i];
+			answer(i);
+		}
+	}
+	about("%s", "");
+}
