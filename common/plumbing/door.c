@@ -151,6 +151,9 @@ enum news door_news(struct door *d, int *who, struct qp_info *info,
 	int limit = d->base.opt->wait_s;
 	double now = now_ms(), heard = d->alone;
 
+	/* The alarm of parse_args() is for a program that hangs. A server goes on
+	 * for as long as it comes by here. */
+	alarm(10 * (unsigned)limit);
 	/* poll() leaves out what is negative. */
 	for (int i = 0; i < GUESTS; i++) {
 		struct guest *g = &d->guest[i];

@@ -95,6 +95,8 @@ static void expect(int least, int most)
 
 void judge(void)
 {
+	unsigned seed = 9;
+
 	q.receives = 32;
 	about("one client, alone");
 	come(0);
@@ -124,16 +126,15 @@ void judge(void)
 	if (q.held[0] != 1)
 		wrong("the new one has %d, and there was %d", q.held[0], 1);
 	about("they come and go");
-	srand(9);
 	for (int n = 0; n < 100000; n++) {
-		int i = rand() % PLACES;
+		int i = rand_r(&seed) % PLACES;
 
 		if (!q.here[i])
 			come(i);
-		else if (rand() % 50 == 0)
+		else if (rand_r(&seed) % 50 == 0)
 			leave(i);
 		else if (q.held[i] > 0) {
-			under_way[i] = 1 + rand() % q.held[i];
+			under_way[i] = 1 + rand_r(&seed) % q.held[i];
 			answer(i);
 		}
 	}
