@@ -487,6 +487,144 @@ static void arguments(void **state)
 	assert_string_equal(said, "client: there 3\n");
 }
 
+static void do_parse_own(struct ep *ep)
+{
+	const char *file = "none", *count = "none";
+	struct own_option own[] = { { 'f', "a file", &file },
+				    { 'n', "a number", &count },
+				    { 0 } };
+	char *argv[] = { "x", args[0], args[1], "there", NULL };
+
+	(void)ep;
+	optind = 1;
+	dup2(STDOUT_FILENO, STDERR_FILENO);
+	struct options o = parse_args_and(4, argv, "client", 3, own);
+	say("%s %s %s", o.host, file, count);
+}
+
+/* Those of a lesson beside those of all. */
+static void own_arguments(void **state)
+{
+	(void)state;
+	args[0] = "-n";
+	args[1] = "7";
+	in_child(do_parse_own, "", 0, SILENCE);
+	assert_string_equal(said, "client: there none 7\n");
+	args[0] = "-t";
+	in_child(do_parse_own, "", 0, SILENCE);
+	assert_string_equal(said, "client: there none none\n");
+	args[0] = "-h";
+	in_child(do_parse_own, "", 0, SILENCE);
+	assert_int_equal(status, 0);
+	assert_non_null(strstr(said, "\n  -f  a file\n  -n  a number\n"));
+	args[0] = "-z";
+	in_child(do_parse_own, "", 0, SILENCE);
+	assert_int_equal(status, 2);
+}
+
+static int guest(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(connect(fd, (void *)&addr, sizeof addr), 0);
+	return fd;
+}
+
+/* The next news, which must be that. */
+static int news_is(struct door *d, enum news want, const char *text)
+{
+	enum news news = NO_NEWS;
+	struct qp_info info;
+	char why[128] = "";
+	int who = -1;
+
+	for (int n = 0; news == NO_NEWS && n < (want == NO_NEWS ? 50 : 3000);
+	     n++)
+		news = door_news(d, &who, &info, why);
+	assert_int_equal(news, want);
+	assert_string_equal(why, text);
+	return who;
+}
+
+/* Guests that come in pieces, break the rules, say goodbye, or say nothing. */
+static void doors(void **state)
+{
+	struct options opt = { .lesson = 3, .tcp_port = port, .wait_s = 1 };
+	struct ep base = { .opt = &opt };
+	struct ibv_qp qp = { .qp_num = 77 };
+	struct qp_info info = good();
+	uint8_t msg[INFO_LEN], back[INFO_LEN];
+	struct door d;
+	char byte = 0;
+
+	(void)state;
+	info_pack(msg, &info, 3);
+	find_port();
+	door_open(&d, &base);
+
+	int scanner = guest(), slow = guest(), bad = guest();
+	assert_int_equal(write(slow, msg, 20), 20);
+	assert_int_equal(write(bad,
+			       "GET / HTTP/1.1\r\nHost: of fifty-six bytes"
+			       " and more....\r\n\r\n",
+			       58),
+			 58);
+	close(scanner);
+	int who = news_is(&d, LOST,
+			  "QP info from the peer: it is not one of these "
+			  "lessons");
+	door_lose(&d.guest[who]);
+	door_sweep(&d);
+	assert_int_equal(d.here, 1);
+	assert_int_equal(write(slow, msg + 20, INFO_LEN - 20), INFO_LEN - 20);
+	who = news_is(&d, CAME, "");
+	d.guest[who].ep.qp = &qp;
+	assert_ptr_equal(door_guest(&d, 77), &d.guest[who]);
+	door_answer(&d.guest[who]);
+	d.guest[who].ep.qp = NULL;
+	assert_int_equal(recv(slow, back, INFO_LEN, MSG_WAITALL), INFO_LEN);
+
+	/* While it holds something, its place is not free. */
+	d.guest[who].holds = 1;
+	assert_int_equal(write(slow, "B", 1), 1);
+	news_is(&d, NO_NEWS, "");
+	assert_int_equal(read(slow, &byte, 1), 1);
+	assert_int_equal(byte, 'B');
+	close(slow);
+	news_is(&d, NO_NEWS, "");
+	door_sweep(&d);
+	assert_int_equal(d.here, 1);
+	d.guest[who].holds = 0;
+	door_sweep(&d);
+	assert_int_equal(d.here, 0);
+
+	/* Five come, and there are four places; then nobody says anything. */
+	int fd[5];
+	for (int k = 0; k < 5; k++)
+		fd[k] = guest();
+	news_is(&d, NO_NEWS, "");
+	assert_int_equal(d.here, GUESTS);
+	assert_int_equal(write(fd[0], msg, INFO_LEN), INFO_LEN);
+	who = news_is(&d, CAME, "");
+	assert_int_equal(write(fd[0], "X", 1), 1);
+	assert_int_equal(
+		news_is(&d, LOST, "barrier: the peer sent byte 88, not 'B'"),
+		who);
+	door_lose(&d.guest[who]);
+	for (int k = 1; k < GUESTS; k++) {
+		who = news_is(&d, LOST,
+			      "waiting for QP info: nothing within 1 s");
+		door_lose(&d.guest[who]);
+	}
+	door_sweep(&d);
+	close(fd[4]);
+	news_is(&d, NOBODY, "");
+	for (int k = 0; k < 4; k++)
+		close(fd[k]);
+	close(d.fd);
+	alarm(0);
+}
+
 static void do_die(struct ep *ep)
 {
 	(void)ep;
@@ -522,7 +660,8 @@ int main(void)
 		cmocka_unit_test(barriers),     cmocka_unit_test(tcp_pair),
 		cmocka_unit_test(tcp_refusals), cmocka_unit_test(gid_choice),
 		cmocka_unit_test(scanners),     cmocka_unit_test(arguments),
-		cmocka_unit_test(last_words),
+		cmocka_unit_test(last_words),   cmocka_unit_test(own_arguments),
+		cmocka_unit_test(doors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
