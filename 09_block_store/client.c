@@ -143,7 +143,7 @@ static void act_4(struct client *c, uint64_t number)
 
 		for (int t = 0; t < TAGS; t++)
 			overtook += began[t] < began[tag];
-		if (c->status[tag] != ST_OK)
+		if (n > TAGS && c->status[tag] != ST_OK)
 			die("act 4: %s", status_names[c->status[tag]]);
 		for (uint32_t i = 0; reads[tag] && i < count[tag]; i++)
 			for (int k = 1; k < WORDS; k++)
@@ -214,13 +214,15 @@ static void both(struct options *opt)
 	say("act 4: a wrong key and a revoked one cost their client only");
 }
 
-static unsigned number(const char *text, unsigned max, const char *what)
+static unsigned number(const char *what, const char *text, unsigned min,
+		       unsigned max)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
 
-	if (*text < '0' || *text > '9' || *end || n > max)
-		die("%s: a number up to %u, not \"%s\"", what, max, text);
+	if (*text < '0' || *text > '9' || *end || n < min || n > max)
+		die("%s: a number from %u to %u, not \"%s\"", what, min, max,
+		    text);
 	return (unsigned)n;
 }
 
@@ -277,9 +279,9 @@ int main(int argc, char **argv)
 		FILE *out = fdopen(dup(STDOUT_FILENO), "w");
 		if (!out || dup2(STDERR_FILENO, STDOUT_FILENO) == -1)
 			die_err(errno, "dup");
-		tool(&one, what, number(first, BLOCKS - 1, "-b"),
-		     number(count, BLOCKS, "-n"), number(size, MAX_COUNT, "-s"),
-		     out);
+		tool(&one, what, number("-b", first, 0, BLOCKS - 1),
+		     number("-n", count, 1, BLOCKS),
+		     number("-s", size, 1, MAX_COUNT), out);
 	} else {
 		act_1(&one);
 		act_2(&one);
