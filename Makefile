@@ -85,7 +85,7 @@ FUZZED := tests/fuzz.c common/tcp.c common/plumbing/sockets.c
 $B/fuzz: $(FUZZED) common/common.h
 	$Qclang -std=gnu11 -D_GNU_SOURCE -g -O1 -Icommon -fno-sanitize-recover=all \
 		-fsanitize=fuzzer,address,undefined $(FUZZED) -o $@
-$B/model: $B/tests/model.o $B/09_block_store/ask.o $(COMMON)
+$B/model $B/rude: $B/%: $B/tests/%.o $B/09_block_store/ask.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 $B/peer $B/latency: $B/%: $B/tests/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
@@ -98,7 +98,7 @@ ALONE := $B/06_atomics/atomic_write
 
 # All that the tests run; names prints it, a word each.
 EVERYTHING := $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(ALONE) $(ALONE:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
-	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency $B/model
+	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency $B/model $B/rude
 everything: $(EVERYTHING)
 names:
 	@echo $(EVERYTHING)
