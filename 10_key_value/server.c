@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * 10_key_value/server.c - a table that others read and change.
+ *
+ * The server lends a hash table and sleeps. It answers no GET and no PUT. Only
+ * one thing cannot be done from outside: to stop a client that has a right to
+ * WRITE. So that is what it is woken for.
+ */
+#include <errno.h>
+
+#include "common.h"
+#include "lesson.h"
+
+static struct shared shared;
+static struct ep conn[CLIENTS];
+
+/*
+ * DOC: cut-off. From now on what this client sends is dropped. Neither a lease nor
+ * a version can do that: a WRITE does not look at them when it arrives. RESET,
+ * because rxe returns from it when the QP no longer executes anything; it
+ * returns from ERR at once (Linux rxe_qp.c, rxe_qp_reset and rxe_qp_error).
+ */
+static void cut_off(struct ep *ep)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	int rc = ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE);
+
+	if (rc)
+		die_err(rc, "ibv_modify_qp to RESET");
+}
+
+/* Sleeps in poll(2) until an act is over. Returns how many were cut off. */
+static int sleep_until_done(void)
+{
+	bool is_off[CLIENTS] = { false };
+	int off = 0;
+	char byte;
+
+	for (;;) {
+		tcp_recv(&conn[0], &byte, 1, "asleep");
+		if (byte == 'B') /* barrier() of the client */
+			break;
+		int i = byte - '1';
+		if (i < 0 || i >= CLIENTS)
+			die("asleep: the peer sent byte %d", byte);
+		cut_off(&conn[i]);
+		off += !is_off[i];
+		is_off[i] = true;
+		tcp_send(&conn[0], &byte, 1, "asleep");
+	}
+	tcp_send(&conn[0], "B", 1, "asleep");
+	return off;
+}
+
+/* Is each slot at rest and whole, and each key in one slot only? */
+static void look_over(void)
+{
+	for (int i = 0; i < SLOTS; i++) {
+		const struct slot *s = &shared.slot[i];
+
+		if (s->version % 2 != 0)
+			die("slot %d: version %#llx: somebody still writes", i,
+			    (unsigned long long)s->version);
+		if (s->version == 0)
+			continue;
+		if (s->record.check != checksum(&s->record))
+			die("slot %d: its record is torn", i);
+		for (int k = 0; k < i; k++)
+			if (shared.slot[k].record.key == s->record.key)
+				die("slots %d and %d have the same key", k, i);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = parse_args(argc, argv, "server", LESSON);
+	struct ibv_qp_cap cap = {
+		.max_send_wr = 1,
+		.max_recv_wr = 1,
+		.max_send_sge = 1,
+		.max_recv_sge = 1,
+	};
+
+	conn[0] = ep_open(&opt, cap);
+	tcp_accept(&conn[0]);
+	for (int i = 1; i < CLIENTS; i++)
+		conn[i] = ep_second(&conn[0], cap);
+
+	/* All three rights, at both gates, for everybody: whoever is let in can
+	 * destroy the table. */
+	unsigned access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
+			  IBV_ACCESS_REMOTE_ATOMIC;
+	struct ibv_mr *mr = ibv_reg_mr(conn[0].pd, &shared, sizeof shared,
+				       (int)access | IBV_ACCESS_LOCAL_WRITE);
+	if (!mr)
+		die_err(errno, "ibv_reg_mr");
+	for (int i = 0; i < CLIENTS; i++) {
+		struct qp_info client = recv_info(&conn[i], 0);
+		qp_to_init(&conn[i], access);
+		send_info(&conn[i], mr);
+		qp_to_rtr(&conn[i], &client);
+		qp_to_rts(&conn[i]);
+	}
+	barrier(&conn[0]);
+	say("%d slots of %zu bytes are open; going to sleep", SLOTS,
+	    sizeof(struct slot));
+
+	for (int act = 1; act <= 4; act++)
+		if (sleep_until_done() != 0)
+			die("act %d: asked to cut off a client", act);
+	if (sleep_until_done() != 1)
+		die("act 5: not asked to cut off one client");
+	say("act 5: woken up, to cut off one client");
+	look_over();
+	say("PASS each key is in one slot, and each record is whole");
+
+	int rc = ibv_dereg_mr(mr);
+	if (rc)
+		die_err(rc, "ibv_dereg_mr");
+	for (int i = CLIENTS - 1; i >= 0; i--)
+		ep_close(&conn[i]);
+	return 0;
+}

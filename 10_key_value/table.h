@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * 10_key_value/table.h - a slot of the table, as a client reads and changes it.
+ *
+ * The table is in the memory of a server that sleeps. So all that keeps it in order
+ * is here: a reader looks at the version before and after (lesson 07), a writer makes
+ * the version odd before it writes and even when it is done (exercise 7.4), and
+ * whoever waits too long for a writer has it cut off, and does its work.
+ */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "lesson.h"
+#include "post.h"
+
+enum {
+	PATIENCE = 100, /* looks at an odd version that does not change */
+	REST = 1000,    /* us */
+};
+#define NO_VALUE \
+	UINT64_MAX /* what a COMPARE_AND_SWAP did not tell (lesson 06) */
+
+/* What the NIC reads and writes here, for one client. */
+struct own {
+	uint64_t before, after; /* two looks at a version */
+	uint64_t old;           /* what a COMPARE_AND_SWAP found */
+	struct record seen, mine;
+};
+
+struct worker {
+	struct ep ep;
+	struct qp_info server;
+	unsigned id; /* from 1 */
+	struct own *own;
+	struct ibv_mr *mr; /* of own */
+	unsigned seed;
+	bool rests; /* now and then, at a bad moment */
+	int trips;  /* round trips */
+	int rejected, lost;
+};
+
+/* ---- requests ---------------------------------------------------------- */
+
+static size_t slot_at(unsigned s)
+{
+	return offsetof(struct shared, slot) + s * sizeof(struct slot);
+}
+
+static struct ibv_sge piece(const struct worker *w, void *p, uint32_t len)
+{
+	return (struct ibv_sge){ (uintptr_t)p, len, w->mr->lkey };
+}
+
+/* A READ or a WRITE of what is `there` in the server's region. */
+static struct ibv_send_wr copy(const struct worker *w, enum ibv_wr_opcode op,
+			       struct ibv_sge *here, size_t there)
+{
+	return (struct ibv_send_wr){
+		.opcode = op,
+		.sg_list = here,
+		.num_sge = 1,
+		.wr.rdma = { .remote_addr = w->server.addr + there,
+			     .rkey = w->server.rkey },
+	};
+}
+
+static struct ibv_send_wr swap(const struct worker *w, struct ibv_sge *old,
+			       size_t there, uint64_t from, uint64_t to)
+{
+	return (struct ibv_send_wr){
+		.opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+		.sg_list = old,
+		.num_sge = 1,
+		.wr.atomic = { .remote_addr = w->server.addr + there,
+			       .rkey = w->server.rkey,
+			       .compare_add = from,
+			       .swap = to },
+	};
+}
+
+/* Posts the requests from first to last as one list, and waits for the last. */
+static struct ibv_wc round_trip(struct worker *w, struct ibv_send_wr *first,
+				struct ibv_send_wr *last)
+{
+	last->next = NULL;
+	last->send_flags = IBV_SEND_SIGNALED;
+	post(&w->ep, first);
+	w->trips++;
+	return wait_wc(&w->ep);
+}
+
+static void must(struct ibv_wc wc, const char *what)
+{
+	if (wc.status != IBV_WC_SUCCESS)
+		die("%s: %s", what, ibv_wc_status_str(wc.status));
+}
+
+static void fetch(struct worker *w, void *to, uint32_t len, size_t from)
+{
+	struct ibv_sge here = piece(w, to, len);
+	struct ibv_send_wr read = copy(w, IBV_WR_RDMA_READ, &here, from);
+
+	must(round_trip(w, &read, &read), "RDMA_READ");
+}
+
+/* So that the bad moments, which are short, are met often. */
+static void rest(struct worker *w)
+{
+	if (w->rests && rand_r(&w->seed) % 4 == 0)
+		usleep(REST);
+}
+
+/* ---- a change ---------------------------------------------------------- */
+
+/*
+ * DOC: take. Makes the version odd, if it is still what we know, and so takes the
+ * slot. In the same list, and before it, goes what we are going to write: whoever
+ * sees our number in the version finds it in our log.
+ */
+static bool take(struct worker *w, unsigned s, uint64_t from, uint64_t odd)
+{
+	struct own *o = w->own;
+	struct ibv_sge mine = piece(w, &o->mine, sizeof o->mine),
+		       old = piece(w, &o->old, 8);
+	struct ibv_send_wr log = copy(w, IBV_WR_RDMA_WRITE, &mine,
+				      offsetof(struct shared, log[w->id - 1])),
+			   cas = swap(w, &old, slot_at(s), from, odd);
+
+	log.next = &cas;
+	o->old = NO_VALUE;
+	must(round_trip(w, &log, &cas), "COMPARE_AND_SWAP");
+	if (o->old == NO_VALUE) { /* nobody else ever writes this odd one */
+		fetch(w, &o->after, 8, slot_at(s));
+		return o->after == odd;
+	}
+	return o->old == from; /* the status does not say that */
+}
+
+/*
+ * DOC: put. The slot is ours. Its record, and then the even version: a WRITE and an
+ * atomic behind it are executed in order. What the atomic finds need not be
+ * looked at: nobody changes our odd version before we are cut off.
+ */
+static struct ibv_wc put(struct worker *w, unsigned s, uint64_t odd)
+{
+	struct own *o = w->own;
+	uint32_t half = sizeof o->mine / 2;
+	size_t to = slot_at(s) + offsetof(struct slot, record);
+	struct ibv_sge a = piece(w, &o->mine, half),
+		       b = piece(w, (char *)&o->mine + half, half),
+		       old = piece(w, &o->old, 8);
+	struct ibv_send_wr one = copy(w, IBV_WR_RDMA_WRITE, &a, to),
+			   two = copy(w, IBV_WR_RDMA_WRITE, &b, to + half),
+			   even = swap(w, &old, slot_at(s), odd,
+				       count_of(odd) + 1);
+
+	two.next = &even;
+	if (w->rests && rand_r(&w->seed) % 4 == 0) {
+		must(round_trip(w, &one, &one), "RDMA_WRITE");
+		usleep(REST);
+		return round_trip(w, &two, &even);
+	}
+	one.next = &two; /* as it should be: one list */
+	return round_trip(w, &one, &even);
+}
+
+/* Ours, after `from`: even, or odd and of another client. */
+static uint64_t odd_version(const struct worker *w, uint64_t from)
+{
+	return (count_of(from) | 1) | (uint64_t)w->id << 56;
+}
+
+/* Own->mine becomes the record of slot s, if its version is still `from`. */
+static bool change(struct worker *w, unsigned s, uint64_t from)
+{
+	uint64_t odd = odd_version(w, from);
+
+	rest(w);
+	if (!take(w, s, from, odd)) {
+		w->lost++;
+		return false;
+	}
+	must(put(w, s, odd), "RDMA_WRITE and COMPARE_AND_SWAP");
+	return true;
+}
+
+/* ---- a client that stopped --------------------------------------------- */
+
+/*
+ * DOC: recover. The slot has been taken for too long. Is its client dead, or only
+ * slow? We need not know: once it is cut off, it can write no more. Then we do
+ * what its log says, as a change of our own: if we are late, the version is
+ * another one, and if we die, somebody finds the same in our log.
+ */
+static void recover(struct worker *w, unsigned s, uint64_t odd)
+{
+	static pthread_mutex_t tcp = PTHREAD_MUTEX_INITIALIZER;
+	unsigned id = writer_of(odd);
+	char byte = (char)('0' + id);
+
+	pthread_mutex_lock(&tcp);
+	tcp_send(&w->ep, &byte, 1, "cutting off a client");
+	tcp_recv(&w->ep, &byte, 1, "cutting off a client");
+	pthread_mutex_unlock(&tcp);
+	fetch(w, &w->own->mine, sizeof w->own->mine,
+	      offsetof(struct shared, log[id - 1]));
+	if (change(w, s, odd))
+		note("client %u did what client %u had begun", w->id, id);
+}
+
+/* ---- a look ------------------------------------------------------------ */
+
+/* DOC: look. Slot s as it is at rest: even, and the same before and after. */
+static void look(struct worker *w, unsigned s)
+{
+	struct own *o = w->own;
+	double since = now_ms();
+	uint64_t odd = 0;
+	int looks = 0;
+
+	for (;;) {
+		fetch(w, &o->before, 8, slot_at(s));
+		if (o->before % 2 == 0) {
+			rest(w);
+			fetch(w, &o->seen, sizeof o->seen,
+			      slot_at(s) + offsetof(struct slot, record));
+			fetch(w, &o->after, 8, slot_at(s));
+			if (o->after == o->before)
+				return;
+			w->rejected++;
+		} else { /* DOC: lease. Looks are counted, not time: if this
+			  * machine stands still, that is one look. */
+			looks = o->before == odd ? looks + 1 : 0;
+			odd = o->before;
+			usleep(looks < 10 ? 100
+					  : 800u * (unsigned)w->ep.opt->wait_s);
+			if (looks == PATIENCE)
+				recover(w, s, odd);
+		}
+		if (now_ms() - since > w->ep.opt->wait_s * 1e3)
+			die("slot %u is never at rest", s);
+	}
+}
+
+/* DOC: find. The slot that has the key; without one, the first that was never
+ * used; SLOTS: there is neither. A deleted key keeps its slot, so each search for
+ * it, by whomever, ends in the same place. */
+static unsigned find(struct worker *w, uint64_t key)
+{
+	for (unsigned i = 0; i < SLOTS; i++) {
+		unsigned s = (first_slot(key) + i) % SLOTS;
+
+		look(w, s);
+		if (w->own->seen.key == key || w->own->seen.key == 0)
+			return s;
+	}
+	return SLOTS;
+}
+
+#endif
