@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/10_key_value/1_round_trips.c - does each of them, and counts. */
+#include "1_round_trips.h"
+
+#include "designs.h"
+
+static const struct {
+	const char *name;
+	const int *answer;
+	const char *lists;
+} designs[] = {
+	{ "lock_read", &lock_read, "L|R|U" },
+	{ "lock_update", &lock_update, "L|WU" },
+	{ "version_read", &version_read, "v|R|v" },
+	{ "version_update", &version_update, "o|We" },
+	{ "checksum_read", &checksum_read, "R" },
+	{ "buffers_read", &buffers_read, "g|B|g" },
+	{ "buffers_update", &buffers_update, "bp" },
+	{ "count_read", &count_read, "g|+|g|B|-" },
+	{ "send_read", &send_read, "s" },
+};
+enum { N = sizeof designs / sizeof designs[0] };
+
+void judge(void)
+{
+	static struct actor a;
+
+	for (int i = 0; i < N; i++)
+		must_choose(*designs[i].answer, 1, 2, 3, 4, 5, 6);
+	designs_up();
+	actor_up(&a);
+	for (int i = 0; i < N; i++)
+		compare(*designs[i].answer, all_lists(&a, designs[i].lists),
+			designs[i].name);
+}

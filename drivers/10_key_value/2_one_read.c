@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/10_key_value/2_one_read.c - a table whose records change under the READs. */
+#include "2_one_read.h"
+
+#include "slots.h"
+
+enum { KEY = 5, VALUE_NOW = 1000, VALUE_NEXT = 2000 };
+
+static int reads;
+static bool put_in_the_middle; /* of the next READ */
+static int half_until;         /* half a record is there for so many READs */
+
+/* The halves of a record are READ one after the other. A writer WRITEs them so. */
+static void put_half(struct record *to, int half, uint64_t key, uint64_t value)
+{
+	struct record r = record_of(key, value);
+	size_t len = sizeof r / 2;
+
+	memcpy((char *)to + half * len, (char *)&r + half * len, len);
+}
+
+void fetch_record(unsigned s, struct record *to)
+{
+	if (s >= SLOTS)
+		wrong("there is no slot %u", s);
+	one_more_request();
+	reads++;
+	struct record *from = &table.slot[s].record;
+	size_t len = sizeof *from / 2;
+
+	if (half_until > 0 && reads > half_until && from->key == KEY)
+		put_half(from, 1, KEY, VALUE_NEXT);
+	copy(IBV_WR_RDMA_READ, &own.record, from, len);
+	if (put_in_the_middle && from->key == KEY) {
+		*from = record_of(KEY, VALUE_NEXT);
+		put_in_the_middle = false;
+	}
+	copy(IBV_WR_RDMA_READ, (char *)&own.record + len, (char *)from + len,
+	     len);
+	*to = own.record;
+}
+
+static void start(const char *what)
+{
+	about("%s", what);
+	memset(&table, 0, sizeof table);
+	requests = reads = half_until = 0;
+	put_in_the_middle = false;
+}
+
+static void put(unsigned s, uint64_t key, uint64_t value)
+{
+	table.slot[s].record = record_of(key, value);
+}
+
+/* value 0: not there */
+static void expect(uint64_t key, uint64_t value, int most)
+{
+	struct record r;
+
+	memset(&r, 0xff, sizeof r);
+	bool there = get(key, &r);
+	if (there != (value != 0))
+		wrong(there ? "get() found a key that is not there"
+			    : "get() did not find the key");
+	if (there && r.key != key)
+		wrong("get() gave the record of key %d", (int)r.key);
+	for (int i = 1; there && i < VALUE; i++)
+		if (r.value[i] != r.value[0])
+			wrong("get() gave a torn record");
+	if (there && r.value[0] != value)
+		wrong("get() gave value %d, and it was %d", (int)r.value[0],
+		      (int)value);
+	if (reads > most)
+		wrong("right, but %d READs: %d would do", reads, most);
+}
+
+void judge(void)
+{
+	table_up();
+
+	start("the key is in its first slot");
+	put(5, KEY, VALUE_NOW);
+	expect(KEY, VALUE_NOW, 1);
+
+	start("a PUT in the middle of your READ");
+	put(5, KEY, VALUE_NOW);
+	put_in_the_middle = true;
+	expect(KEY, VALUE_NEXT, 2);
+
+	start("a slow PUT");
+	put(5, KEY, VALUE_NOW);
+	put_half(&table.slot[5].record, 0, KEY, VALUE_NEXT);
+	half_until = 3;
+	expect(KEY, VALUE_NEXT, 4);
+
+	start("another key is in its first slot");
+	put(5, KEY + SLOTS, VALUE_NOW);
+	put(6, KEY, VALUE_NOW);
+	expect(KEY, VALUE_NOW, 2);
+
+	start("the key was never inserted");
+	put(5, KEY + SLOTS, VALUE_NOW);
+	expect(KEY, 0, 2);
+
+	start("the key is deleted");
+	put(5, KEY, 0);
+	expect(KEY, 0, 1);
+
+	start("a deleted key on the way");
+	put(5, KEY + SLOTS, 0);
+	put(6, KEY, VALUE_NOW);
+	expect(KEY, VALUE_NOW, 2);
+
+	start("another key on the way, half written");
+	put(5, KEY + SLOTS, VALUE_NOW);
+	put_half(&table.slot[5].record, 0, KEY + SLOTS, VALUE_NEXT);
+	put(6, KEY, VALUE_NOW);
+	expect(KEY, VALUE_NOW, 2);
+
+	start("the key is behind the end of the table");
+	put(SLOTS - 1, SLOTS - 1, VALUE_NOW);
+	put(0, 2 * SLOTS - 1, VALUE_NEXT);
+	expect(2 * SLOTS - 1, VALUE_NEXT, 2);
+
+	start("a full table without the key");
+	for (unsigned s = 0; s < SLOTS; s++)
+		put(s, 100 + s, VALUE_NOW);
+	expect(KEY, 0, SLOTS);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* drivers/10_key_value/3_insert.c - inserts, while others do the same. */
+#include "3_insert.h"
+
+#include "slots.h"
+
+enum { KEY = 5, OTHER = KEY + SLOTS, MINE = 1000, THEIRS = 2000 };
+
+/* What others do just before your first change(): a slot, a key, a value. */
+static struct move {
+	unsigned s;
+	uint64_t key, value;
+} moves[3];
+static int n_moves, changed;
+
+struct seen_slot look(unsigned s)
+{
+	if (s >= SLOTS)
+		wrong("there is no slot %u", s);
+	one_more_request();
+	copy(IBV_WR_RDMA_READ, &own.word, &table.slot[s].version, 8);
+	copy(IBV_WR_RDMA_READ, &own.record, &table.slot[s].record,
+	     sizeof own.record);
+	return (struct seen_slot){ own.word, own.record.key,
+				   own.record.live != 0 };
+}
+
+bool change(unsigned s, uint64_t version, uint64_t key, uint64_t value)
+{
+	if (s >= SLOTS)
+		wrong("there is no slot %u", s);
+	one_more_request();
+	for (int i = 0; i < n_moves; i++)
+		others_put(moves[i].s, moves[i].key, moves[i].value);
+	n_moves = 0;
+	struct slot *slot = &table.slot[s];
+	uint64_t odd = count_of(version | 1) | UINT64_C(1) << 56;
+
+	if (swap(&slot->version, version, odd) != version)
+		return false;
+	if (slot->record.key != 0 && slot->record.key != key)
+		wrong("you take the slot of key %d from it",
+		      (int)slot->record.key);
+	own.record = record_of(key, value);
+	copy(IBV_WR_RDMA_WRITE, &own.record, &slot->record, sizeof own.record);
+	swap(&slot->version, odd, count_of(odd) + 1);
+	changed++;
+	return true;
+}
+
+static void start(const char *what)
+{
+	about("%s", what);
+	memset(&table, 0, sizeof table);
+	requests = n_moves = changed = 0;
+}
+
+static void then(unsigned s, uint64_t key, uint64_t value)
+{
+	moves[n_moves++] = (struct move){ s, key, value };
+}
+
+/* inserts: will the key be yours? s: its slot in the end; SLOTS: none. */
+static void expect(bool inserts, unsigned s)
+{
+	bool said = insert(KEY, MINE);
+	unsigned at = SLOTS;
+
+	for (unsigned i = 0; i < SLOTS; i++) {
+		if (table.slot[i].record.key != KEY)
+			continue;
+		if (at != SLOTS)
+			wrong("the key is in two slots");
+		at = i;
+	}
+	if (at != s && at == SLOTS)
+		wrong("the key is in no slot");
+	if (at != s)
+		wrong("the key is in slot %u, and a search ends in slot %u", at,
+		      s);
+	if (changed > 1 || (changed && !inserts))
+		wrong("the key was there, and you have changed it");
+	if (s < SLOTS && !table.slot[s].record.live)
+		wrong("the key is still deleted");
+	if (inserts && changed == 0)
+		wrong("you did not insert the key");
+	if (said != inserts)
+		wrong("insert() returned %s", said ? "true" : "false");
+}
+
+void judge(void)
+{
+	table_up();
+
+	start("an empty table");
+	expect(true, 5);
+
+	start("the key is there");
+	others_put(5, KEY, THEIRS);
+	expect(false, 5);
+
+	start("another key is in the first slot");
+	others_put(5, OTHER, THEIRS);
+	expect(true, 6);
+
+	start("the key is deleted");
+	others_put(5, KEY, 0);
+	expect(true, 5);
+
+	start("the key is deleted, behind another one");
+	others_put(5, OTHER, THEIRS);
+	others_put(6, KEY, 0);
+	expect(true, 6);
+
+	start("the key is there, behind a deleted one");
+	others_put(5, OTHER, 0);
+	others_put(6, KEY, THEIRS);
+	expect(false, 6);
+
+	start("a deleted key is in the first slot");
+	others_put(5, OTHER, 0);
+	expect(true, 6);
+
+	start("somebody inserts the same key before your change");
+	then(5, KEY, THEIRS);
+	expect(false, 5);
+
+	start("somebody inserts another key before your change");
+	then(5, OTHER, THEIRS);
+	expect(true, 6);
+
+	start("somebody inserts both before your change");
+	then(5, OTHER, THEIRS);
+	then(6, KEY, THEIRS);
+	expect(false, 6);
+
+	start("somebody inserts the deleted key before your change");
+	others_put(5, KEY, 0);
+	then(5, KEY, THEIRS);
+	expect(false, 5);
+
+	start("somebody inserts the key and deletes it before your change");
+	then(5, KEY, THEIRS);
+	then(5, KEY, 0);
+	expect(true, 5);
+
+	start("a full table");
+	for (unsigned s = 0; s < SLOTS; s++)
+		others_put(s, 100 + s, s % 2 ? THEIRS : 0);
+	expect(false, SLOTS);
+}

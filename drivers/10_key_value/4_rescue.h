@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver.h"
+#include "lesson.h" /* struct record, count_of(), writer_of() */
+
+enum { YOU = 2 }; /* your number */
+
+/* The server takes this client's connection away: it can change nothing more. */
+void cut_off(unsigned client);
+/* A READ of its log, and a WRITE of yours. */
+void read_log(unsigned client, struct record *to);
+void write_log(const struct record *from);
+/* COMPARE_AND_SWAP of the version of slot s. Returns what it was before. */
+uint64_t swap_version(unsigned s, uint64_t from, uint64_t to);
+/* A WRITE of the record of slot s. */
+void write_record(unsigned s, const struct record *from);
+
+/* The odd version of a client in a slot whose version is or was this one. */
+static inline uint64_t odd_version(unsigned client, uint64_t version)
+{
+	return (count_of(version) | 1) | (uint64_t)client << 56;
+}
+
+/* The exercise's. */
+void rescue(unsigned s, uint64_t odd);

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver.h"
+
+enum { LOCK, VERSION, CHECKSUM, SEND };
+
+/* The exercise's. */
+extern const int quotes, board, transfer, account;
