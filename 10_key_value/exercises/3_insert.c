@@ -23,11 +23,11 @@ bool insert(uint64_t key, uint64_t value)
 {
 	for (unsigned i = 0; i < SLOTS; i++) {
 		unsigned s = (first_slot(key) + i) % SLOTS;
-		struct seen_slot seen = look(s);
+		struct seen_slot there = look(s);
 
-		if (seen.live && seen.key == key)
+		if (there.live && there.key == key)
 			return false;
-		if (!seen.live && change(s, seen.version, key, value))
+		if (!there.live && change(s, there.version, key, value))
 			return true; /* TODO 10.3 */
 	}
 	return false;

@@ -8,15 +8,15 @@ bool insert(uint64_t key, uint64_t value)
 
 	while (i < SLOTS) {
 		unsigned s = (first_slot(key) + i) % SLOTS;
-		struct seen_slot seen = look(s);
+		struct seen_slot there = look(s);
 
-		if (seen.key != 0 && seen.key != key) {
+		if (there.key != 0 && there.key != key) {
 			i++; /* for ever another key's */
 			continue;
 		}
-		if (seen.live)
+		if (there.live)
 			return false;
-		if (change(s, seen.version, key, value))
+		if (change(s, there.version, key, value))
 			return true; /* else look at it again */
 	}
 	return false;
