@@ -87,7 +87,7 @@ $B/fuzz: $(FUZZED) common/common.h
 		-fsanitize=fuzzer,address,undefined $(FUZZED) -o $@
 $B/model $B/rude: $B/%: $B/tests/%.o $B/09_block_store/ask.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
-$B/peer $B/latency $B/history: $B/%: $B/tests/%.o $(COMMON)
+$B/peer $B/latency $B/history $B/dies: $B/%: $B/tests/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 # What has threads.
@@ -98,7 +98,7 @@ ALONE := $B/06_atomics/atomic_write
 
 # All that the tests run; names prints it, a word each.
 EVERYTHING := $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(ALONE) $(ALONE:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
-	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency $B/model $B/rude $B/history
+	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency $B/model $B/rude $B/history $B/dies
 everything: $(EVERYTHING)
 names:
 	@echo $(EVERYTHING)
