@@ -90,12 +90,14 @@ int main(int argc, char **argv)
 	 * destroy the table. */
 	unsigned access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
 			  IBV_ACCESS_REMOTE_ATOMIC;
-	struct ibv_mr *mr = ibv_reg_mr(conn[0].pd, &shared, sizeof shared,
-				       (int)access | IBV_ACCESS_LOCAL_WRITE);
-	if (!mr)
-		die_err(errno, "ibv_reg_mr");
+	struct ibv_mr *mr = NULL;
 	for (int i = 0; i < CLIENTS; i++) {
 		struct qp_info client = recv_info(&conn[i], 0);
+		if (!mr)
+			mr = ibv_reg_mr(conn[0].pd, &shared, sizeof shared,
+					(int)access | IBV_ACCESS_LOCAL_WRITE);
+		if (!mr)
+			die_err(errno, "ibv_reg_mr");
 		qp_to_init(&conn[i], access);
 		send_info(&conn[i], mr);
 		qp_to_rtr(&conn[i], &client);

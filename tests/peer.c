@@ -105,10 +105,10 @@ int main(int argc, char **argv)
 	struct options opt = parse_args(argc - 3, argv + 3, argv[1], lesson);
 	struct ep ep = { .opt = &opt, .sock = -1 }; /* no device: a QP number
 						       is only a number */
-	/* Lessons 05 and 06 connect two QPs, over one TCP connection. */
-	size_t qps = lesson == 5 || lesson == 6 ? 2 : 1;
+	/* Lessons 05, 06 and 10 connect several QPs, over one TCP connection. */
+	size_t qps = lesson == 10 ? 4 : lesson == 5 || lesson == 6 ? 2 : 1;
 	size_t all = qps * INFO_LEN;
-	uint8_t msg[2 * INFO_LEN];
+	uint8_t msg[4 * INFO_LEN];
 	struct qp_info info = {
 		.qpn = 17,
 		.psn = 0x123456,
