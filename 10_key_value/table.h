@@ -145,18 +145,20 @@ static bool take(struct worker *w, unsigned s, uint64_t from, uint64_t odd)
 /*
  * DOC: put. The slot is ours. Its record, and then the even version: a WRITE and an
  * atomic behind it are executed in order. What the atomic finds need not be
- * looked at: nobody changes our odd version before we are cut off.
+ * looked at: nobody changes our odd version before we are cut off. (One WRITE
+ * would do for the record. Two leave room for a rest in the middle.)
  */
 static struct ibv_wc put(struct worker *w, unsigned s, uint64_t odd)
 {
 	struct own *o = w->own;
-	uint32_t half = sizeof o->mine / 2;
+	const uint32_t head = offsetof(struct record, value[VALUE / 2]);
 	size_t to = slot_at(s) + offsetof(struct slot, record);
-	struct ibv_sge a = piece(w, &o->mine, half),
-		       b = piece(w, (char *)&o->mine + half, half),
+	struct ibv_sge a = piece(w, &o->mine, head),
+		       b = piece(w, (char *)&o->mine + head,
+				 sizeof o->mine - head),
 		       old = piece(w, &o->old, 8);
 	struct ibv_send_wr one = copy(w, IBV_WR_RDMA_WRITE, &a, to),
-			   two = copy(w, IBV_WR_RDMA_WRITE, &b, to + half),
+			   two = copy(w, IBV_WR_RDMA_WRITE, &b, to + head),
 			   even = swap(w, &old, slot_at(s), odd,
 				       count_of(odd) + 1);
 

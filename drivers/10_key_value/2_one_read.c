@@ -14,9 +14,10 @@ static int half_until;         /* half a record is there for so many READs */
 static void put_half(struct record *to, int half, uint64_t key, uint64_t value)
 {
 	struct record r = record_of(key, value);
-	size_t len = sizeof r / 2;
+	size_t from = half * HEAD;
 
-	memcpy((char *)to + half * len, (char *)&r + half * len, len);
+	memcpy((char *)to + from, (char *)&r + from,
+	       half ? sizeof r - HEAD : HEAD);
 }
 
 void fetch_record(unsigned s, struct record *to)
@@ -26,17 +27,16 @@ void fetch_record(unsigned s, struct record *to)
 	one_more_request();
 	reads++;
 	struct record *from = &table.slot[s].record;
-	size_t len = sizeof *from / 2;
 
 	if (half_until > 0 && reads > half_until && from->key == KEY)
 		put_half(from, 1, KEY, VALUE_NEXT);
-	copy(IBV_WR_RDMA_READ, &own.record, from, len);
+	copy(IBV_WR_RDMA_READ, &own.record, from, HEAD);
 	if (put_in_the_middle && from->key == KEY) {
 		*from = record_of(KEY, VALUE_NEXT);
 		put_in_the_middle = false;
 	}
-	copy(IBV_WR_RDMA_READ, (char *)&own.record + len, (char *)from + len,
-	     len);
+	copy(IBV_WR_RDMA_READ, (char *)&own.record + HEAD, (char *)from + HEAD,
+	     sizeof *from - HEAD);
 	*to = own.record;
 }
 

@@ -152,7 +152,7 @@ void judge(void)
 		/* Client 1 stopped in the middle: half of it is new. */
 		struct record new = record_of(KEY, NEW);
 		slot->record = record_of(KEY, OLD);
-		memcpy(&slot->record, &new, sizeof new / 2);
+		memcpy(&slot->record, &new, HEAD);
 		table.log[0] = new;
 		slot->version = odd_version(1, 40);
 
