@@ -133,7 +133,7 @@ enum status call(struct client *c, uint32_t operation, uint64_t first,
 
 const char *const status_names[] = { "ok",        "no such block",
 				     "bad count", "unknown operation",
-				     "bad tag",   "input or output error" };
+				     "bad tag",   "I/O error" };
 
 void must(struct client *c, uint32_t operation, uint64_t first, uint32_t count)
 {

@@ -128,13 +128,22 @@ static void act_3(struct client *c)
 
 static atomic_bool alone; /* two is done */
 
+/* The last byte of each word is the block's number, if it was ever written. */
+static void look(uint64_t block[][WORDS], uint64_t first, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		for (int k = 0; k < WORDS; k++)
+			if (block[i][k] != block[i][0] ||
+			    (block[i][0] && block[i][0] % 256 != first + i))
+				die("act 4: a block is not as it was written");
+}
+
 /* DOC: many-tags. All tags are under way, all the time. Whichever is done first
  * is looked at, and used again. Both clients use the same blocks. */
 static void act_4(struct client *c, uint64_t number)
 {
-	uint64_t began[TAGS] = { 0 };
-	bool reads[TAGS] = { false };
-	uint32_t count[TAGS] = { 0 };
+	uint64_t began[TAGS] = { 0 }, first[TAGS] = { 0 };
+	uint32_t came[TAGS] = { 0 }; /* blocks, with a READ */
 	unsigned seed = (unsigned)number;
 	int overtook = 0;
 
@@ -145,20 +154,14 @@ static void act_4(struct client *c, uint64_t number)
 			overtook += began[t] < began[tag];
 		if (n > TAGS && c->status[tag] != ST_OK)
 			die("act 4: %s", status_names[c->status[tag]]);
-		for (uint32_t i = 0; reads[tag] && i < count[tag]; i++)
-			for (int k = 1; k < WORDS; k++)
-				if (c->buffer[tag][i][k] !=
-				    c->buffer[tag][i][0])
-					die("act 4: a block is torn");
+		look(c->buffer[tag], first[tag], came[tag]);
+		uint32_t operation = OP_READ + (uint32_t)rand_r(&seed) % 3;
+		uint32_t count = 1 + (uint32_t)rand_r(&seed) % MAX_COUNT;
 		began[tag] = n;
-		reads[tag] = rand_r(&seed) % 2;
-		count[tag] = 1 + (uint32_t)rand_r(&seed) % MAX_COUNT;
-		fill(c, tag, number << 48 | n << 8);
-		start(c, tag,
-		      reads[tag] ? OP_READ
-				 : OP_WRITE + (uint32_t)rand_r(&seed) % 2,
-		      (uint64_t)rand_r(&seed) % (SHARED - count[tag]),
-		      count[tag]);
+		first[tag] = (uint64_t)rand_r(&seed) % (SHARED - count);
+		came[tag] = operation == OP_READ ? count : 0;
+		fill(c, tag, number << 48 | n << 8 | first[tag]);
+		start(c, tag, operation, first[tag], count);
 	}
 	for (int t = 0; t < TAGS; t++)
 		finish(c);

@@ -67,8 +67,7 @@ static void release(struct work *w)
 	offer(w);
 }
 
-/* DOC: lose. It is out, and nobody else is. But without -f the client is this
- * lesson's, which does nothing wrong but to use wrong keys. */
+/* DOC: lose. It, and nobody else. (Without -f only keys may be wrong: act 4.) */
 static void lose(struct guest *g, const char *what, const char *why)
 {
 	bool key = strcmp(why, ibv_wc_status_str(IBV_WC_REM_ACCESS_ERR)) == 0;
@@ -275,6 +274,7 @@ int main(int argc, char **argv)
 	if (store == -1 || ftruncate(store, BLOCKS * BLOCK) == -1)
 		die_err(errno, "%s", file ? file : "memfd_create");
 	struct ep base = ep_open_device(&opt, 3 * WORKS); /* its requests */
+	base.timeout = 17; /* 7 tries of 0.5 s: act 2, on a busy machine */
 	/* DOC: own-memory. For our own NIC only: no peer gets a key. */
 	mr = ibv_reg_mr(base.pd, works, sizeof works, IBV_ACCESS_LOCAL_WRITE);
 	if (!mr)
