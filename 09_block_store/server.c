@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "door.h"
 #include "lesson.h"
 #include "post.h"
 

@@ -174,8 +174,7 @@ void one_of(const char *name, int answer, const int *choices, size_t n)
 				  (unsigned)answer <= IBV_WC_GENERAL_ERR);
 
 	if (answer == UNANSWERED)
-		die("%s is UNANSWERED: choose one, then run it",
-		    strpbrk(name, "*[") ? "a question" : name);
+		die("%s is UNANSWERED: choose one, then run it", name);
 	for (size_t i = 0; choices && i < n; i++)
 		known |= answer == choices[i];
 	if (!known)

@@ -80,8 +80,9 @@ void late_answers(struct duo *d, unsigned ms);
 
 /* A prediction. Before the experiment: dies if it is UNANSWERED, or none of the
  * choices, which follow. After it: dies with "not so: look at ..." if it is wrong. */
-#define must_choose(answer, ...)                              \
-	one_of(#answer, answer, (const int[]){ __VA_ARGS__ }, \
+#define must_choose(answer, ...) must_choose_as(#answer, answer, __VA_ARGS__)
+#define must_choose_as(name, answer, ...)                  \
+	one_of(name, answer, (const int[]){ __VA_ARGS__ }, \
 	       sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int))
 void one_of(const char *name, int answer, const int *choices, size_t n);
 /* The same, where any status may be chosen, or NO_COMPLETION. */

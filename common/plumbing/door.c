@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * common/plumbing/door.c - clients that come and go: see common.h.
+ * common/plumbing/door.c - clients that come and go: see door.h.
  *
  * Each wait is one poll(2) for all of them. What a client has sent is taken when
  * it is there, whole; what is not there yet is looked for next time.
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "door.h"
 
 void door_open(struct door *d, const struct ep *base)
 {

@@ -62,8 +62,10 @@ void judge(void)
 	struct duo d;
 
 	duo_open(&d, (struct ibv_qp_cap){ N, 1, 1, 1, 0 });
-	for (int i = 0; i < 4; i++)
-		must_choose(*lists[i].answer, ONE, TWO, THREE, FOUR);
+	must_choose(list_a, ONE, TWO, THREE, FOUR);
+	must_choose(list_b, ONE, TWO, THREE, FOUR);
+	must_choose(list_c, ONE, TWO, THREE, FOUR);
+	must_choose(list_d, ONE, TWO, THREE, FOUR);
 	/* Late is not lost: rxe repeats no READ with a fence (docs/rxe.md). */
 	d.you.timeout = 19;
 	duo_connect(&d, 0, ALL_REMOTE);

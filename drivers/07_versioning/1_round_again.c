@@ -30,14 +30,14 @@ static int experiment(int before, int between, int behind)
 	return torn ? ACCEPTED_TORN : ACCEPTED_WHOLE;
 }
 
+#define ALL_FOUR REJECTED_WHOLE, REJECTED_TORN, ACCEPTED_WHOLE, ACCEPTED_TORN
+
 void judge(void)
 {
-	const int answers[] = { after_127, after_128, twice_64 };
-
 	record_up();
-	for (int i = 0; i < 3; i++)
-		must_choose(answers[i], REJECTED_WHOLE, REJECTED_TORN,
-			    ACCEPTED_WHOLE, ACCEPTED_TORN);
+	must_choose(after_127, ALL_FOUR);
+	must_choose(after_128, ALL_FOUR);
+	must_choose(twice_64, ALL_FOUR);
 	compare(after_127, experiment(127, 0, 0),
 		"after_127: the version then, and when the data was READ");
 	compare(after_128, experiment(128, 0, 0),

@@ -84,8 +84,8 @@ void judge(void)
 	theirs = open_memory(&d.peer, &memory, sizeof memory);
 	ours = open_memory(&d.you, &own, sizeof own);
 	for (int i = 0; i < 3; i++)
-		must_choose(*problems[i].choice, LOCK, VERSION, CHECKSUM,
-			    TWO_COPIES);
+		must_choose_as(problems[i].name, *problems[i].choice, LOCK,
+			       VERSION, CHECKSUM, TWO_COPIES);
 	for (int i = 0; i < 3; i++)
 		run_problem(&problems[i]);
 }

@@ -23,15 +23,16 @@ static int experiment(const char *the_moves, bool index)
 	return accepted ? ACCEPTED_WHOLE : REJECTED_WHOLE;
 }
 
+#define ALL_SIX                                                        \
+	REJECTED_WHOLE, REJECTED_OTHER, REJECTED_TORN, ACCEPTED_WHOLE, \
+		ACCEPTED_OTHER, ACCEPTED_TORN
+
 void judge(void)
 {
-	const int answers[] = { two_and_a_half, three, index_only };
-
 	buffers_up();
-	for (int i = 0; i < 3; i++)
-		must_choose(answers[i], REJECTED_WHOLE, REJECTED_OTHER,
-			    REJECTED_TORN, ACCEPTED_WHOLE, ACCEPTED_OTHER,
-			    ACCEPTED_TORN);
+	must_choose(two_and_a_half, ALL_SIX);
+	must_choose(three, ALL_SIX);
+	must_choose(index_only, ALL_SIX);
 	compare(two_and_a_half, experiment("0050", false),
 		"two_and_a_half: in which buffer the writer is at work");
 	compare(three, experiment("0060", false),

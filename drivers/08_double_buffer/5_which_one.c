@@ -65,8 +65,8 @@ void judge(void)
 {
 	buffers_up();
 	for (int i = 0; i < 3; i++)
-		must_choose(*problems[i].choice, VERSION, TWO_BUFFERS,
-			    FOUR_BUFFERS, LEASE);
+		must_choose_as(problems[i].name, *problems[i].choice, VERSION,
+			       TWO_BUFFERS, FOUR_BUFFERS, LEASE);
 	for (int i = 0; i < 3; i++)
 		run_problem(&problems[i]);
 }

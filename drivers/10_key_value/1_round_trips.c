@@ -26,7 +26,8 @@ void judge(void)
 	static struct actor a;
 
 	for (int i = 0; i < N; i++)
-		must_choose(*designs[i].answer, 1, 2, 3, 4, 5, 6);
+		must_choose_as(designs[i].name, *designs[i].answer, 1, 2, 3, 4,
+			       5, 6);
 	designs_up();
 	actor_up(&a);
 	for (int i = 0; i < N; i++)

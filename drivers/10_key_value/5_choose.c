@@ -100,7 +100,8 @@ static void two_records(void)
 void judge(void)
 {
 	for (int i = 0; i < 4; i++)
-		must_choose(*services[i].choice, LOCK, VERSION, CHECKSUM, SEND);
+		must_choose_as(services[i].name, *services[i].choice, LOCK,
+			       VERSION, CHECKSUM, SEND);
 	designs_up();
 	actor_up(&a);
 	actor_up(&b);
