@@ -91,7 +91,7 @@ $B/peer $B/latency $B/history $B/dies: $B/%: $B/tests/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 # What has threads.
-THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create */*.c),$(dir $f))),$B/tsan/$lserver $B/tsan/$lclient)
+THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create [0-9]*/*.c),$(dir $f))),$B/tsan/$lserver $B/tsan/$lclient)
 
 # A program that is both ends.
 ALONE := $B/06_atomics/atomic_write
