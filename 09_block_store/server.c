@@ -17,9 +17,9 @@
 #include "lesson.h"
 #include "post.h"
 
-/* Works of a client: one for each credit, and as many whose reply has not
- * completed yet when the next commands arrive. */
-enum { SHARE = 2 * TAGS, WORKS = GUESTS * SHARE };
+/* Works: for each client one for each credit, and as many whose reply has not
+ * completed here when the next commands arrive. One client may take MOST. */
+enum { WORKS = GUESTS * 2 * TAGS, MOST = WORKS / 2 };
 
 /* What a command needs, from its receive to the completion of its reply. */
 static struct work {
@@ -195,7 +195,7 @@ static void completed(const struct ibv_wc *wc)
 		lose(g, kinds[kind], ibv_wc_status_str(wc->status));
 	if (kind == COMMAND) {
 		w->guest = g;
-		if (++g->holds > SHARE)
+		if (++g->holds > MOST)
 			lose(g, "more commands than credits", "");
 		if (ok && wc->byte_len != sizeof w->command)
 			lose(g, "a command of another length", "");
@@ -218,7 +218,7 @@ static void welcome(struct guest *g, const struct qp_info *peer)
 		.send_cq = g->ep.cq,
 		.recv_cq = g->ep.cq,
 		.srq = srq,
-		.cap = { .max_send_wr = 2 * SHARE, .max_send_sge = 1 },
+		.cap = { .max_send_wr = 2 * MOST, .max_send_sge = 1 },
 	};
 
 	tags[g - door.guest] = io_error[g - door.guest] = 0;

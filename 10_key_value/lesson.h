@@ -6,12 +6,13 @@
 #include <stdint.h>
 
 #ifndef OPS
-#define OPS 200 /* operations of each client in act 2 */
+#define OPS 25 /* operations of each client in each part of act 2 */
 #endif
 
 enum {
 	LESSON = 10,
 	CLIENTS = 4, /* connections; client 4 is the one that stops */
+	PARTS = 4,   /* of act 2: the server sleeps no longer than one part */
 	SLOTS = 16,
 	VALUE = 12, /* words of a value */
 };
