@@ -4,8 +4,7 @@
  *
  * A client SENDs commands. The server moves the data, by RDMA WRITE into the
  * client's buffer or RDMA READ out of it, and SENDs a reply. No client can touch
- * the server's memory. One that dies, or breaks the rules, loses its connection;
- * the server never waits for one, so the others do not notice.
+ * the server's memory. One that dies or breaks the rules is lost, and no other.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +16,8 @@
 #include "lesson.h"
 #include "post.h"
 
-/* Works: for each client one for each credit, and as many whose reply has not
- * completed here when the next commands arrive. One client may take MOST. */
-enum { WORKS = GUESTS * 2 * TAGS, MOST = WORKS / 2 };
+/* Works of a client: TAGS to be answered, and TAGS whose reply must complete. */
+enum { SHARE = 2 * TAGS, WORKS = GUESTS * SHARE };
 
 /* What a command needs, from its receive to the completion of its reply. */
 static struct work {
@@ -34,9 +32,15 @@ enum kind { COMMAND, RDMA_READ, RDMA_WRITE, REPLY, KINDS };
 static const char *const kinds[] = { "command: ", "RDMA_READ: ", "RDMA_WRITE: ",
 				     "reply: " };
 
-static struct door door;      /* the clients, and a QP for each */
-static unsigned tags[GUESTS]; /* of each: those under way, a bit each */
-static bool io_error[GUESTS]; /* of an early WRITE: the next FLUSH tells */
+static struct door door; /* the clients, and a QP for each */
+static struct account {
+	unsigned tags; /* not answered yet: a bit each */
+	int busy;      /* works that are served, until their reply completed */
+	int early;     /* WRITEs that are answered, and not stored */
+	unsigned in, out;
+	struct work *line[2 * SHARE]; /* commands that wait, from out to in */
+} of[GUESTS];
+static bool damaged; /* something that was answered OK is lost, for good */
 static struct ibv_srq *srq;
 static struct ibv_mr *mr; /* of works[] */
 static const char *file;
@@ -63,6 +67,7 @@ static void offer(struct work *w)
 /* The work is done, and free for the next command, of any client. */
 static void release(struct work *w)
 {
+	of[w->guest - door.guest].busy--;
 	w->guest->holds--;
 	offer(w);
 }
@@ -99,7 +104,7 @@ static void reply(struct work *w, enum status status,
 	list.next = first ? &send : NULL;
 	w->reply = (struct reply){ htobe32(w->command.tag), htobe32(status) };
 	if (status != ST_BAD_TAG) /* else another command has it */
-		tags[w->guest - door.guest] &= ~(1u << w->command.tag);
+		of[w->guest - door.guest].tags &= ~(1u << w->command.tag);
 	post(&w->guest->ep, &list);
 }
 
@@ -123,15 +128,15 @@ static enum status check(const struct command *m, unsigned under_way)
 static void serve(struct work *w)
 {
 	struct command *m = &w->command;
-	ptrdiff_t who = w->guest - door.guest;
+	struct account *a = &of[w->guest - door.guest];
 
 	*m = big_endian(*m);
-	enum status bad = check(m, tags[who]);
+	enum status bad = check(m, a->tags);
 	if (bad) {
 		reply(w, bad, NULL, 0);
 		return;
 	}
-	tags[who] |= 1u << m->tag;
+	a->tags |= 1u << m->tag;
 
 	off_t at = (off_t)m->first * BLOCK;
 	struct ibv_sge sge = { (uintptr_t)w->data, m->count * BLOCK, mr->lkey };
@@ -150,9 +155,8 @@ static void serve(struct work *w)
 		bool ok = pread(store, w->data, sge.length, at) == sge.length;
 		reply(w, ok ? ST_OK : ST_IO_ERROR, ok ? &data : NULL, 0);
 	} else if (m->operation == OP_FLUSH) {
-		bool ok = fdatasync(store) == 0 && !io_error[who];
-		io_error[who] = false;
-		reply(w, ok ? ST_OK : ST_IO_ERROR, NULL, 0);
+		damaged |= fdatasync(store) != 0;
+		reply(w, damaged ? ST_IO_ERROR : ST_OK, NULL, 0);
 	} else {
 		data.wr_id = id(w, RDMA_READ);
 		data.opcode = IBV_WR_RDMA_READ;
@@ -160,6 +164,7 @@ static void serve(struct work *w)
 		/* DOC: fetch. Nothing is here before the READ has completed.
 		 * Either we wait for that, and fetched() replies, or our NIC
 		 * does: the fence holds the reply back. */
+		a->early += m->operation == OP_WRITE_EARLY;
 		if (m->operation == OP_WRITE)
 			post(&w->guest->ep, &data);
 		else
@@ -174,12 +179,31 @@ static void fetched(struct work *w)
 	off_t at = (off_t)w->command.first * BLOCK;
 	bool ok = pwrite(store, w->data, len, at) == len;
 
-	if (w->command.operation == OP_WRITE_EARLY)
-		io_error[w->guest - door.guest] |= !ok; /* it was told OK */
-	else if (w->guest->gone)
+	if (w->command.operation == OP_WRITE_EARLY) {
+		of[w->guest - door.guest].early--;
+		damaged |= !ok; /* it was told OK */
+	} else if (w->guest->gone)
 		release(w);
 	else
 		reply(w, ok ? ST_OK : ST_IO_ERROR, NULL, 0);
+}
+
+/* DOC: behind. Who is answered may ask again before we have the completions: a
+ * fence waits for the data, not for our CQ. So what comes behind an early WRITE
+ * waits until that is stored; and nobody has more than TAGS works served. */
+static void serve_next(struct guest *g)
+{
+	struct account *a = &of[g - door.guest];
+
+	while (a->out != a->in &&
+	       (g->gone || (a->early == 0 && a->busy < TAGS))) {
+		struct work *w = a->line[a->out++ % (2 * SHARE)];
+		a->busy++;
+		if (g->gone)
+			release(w);
+		else
+			serve(w);
+	}
 }
 
 /* Of a completion that is no success only wr_id, status and qp_num are set. */
@@ -190,23 +214,27 @@ static void completed(const struct ibv_wc *wc)
 	bool ok = wc->status == IBV_WC_SUCCESS;
 	struct guest *g = door_guest(&door, wc->qp_num);
 
+	if (!g) { /* a command, too late for us: its QP is gone */
+		offer(w);
+		return;
+	}
+	struct account *a = &of[g - door.guest];
 	g->heard = now_ms();
 	if (!ok)
 		lose(g, kinds[kind], ibv_wc_status_str(wc->status));
 	if (kind == COMMAND) {
 		w->guest = g;
-		if (++g->holds > MOST)
+		if (++g->holds > SHARE)
 			lose(g, "more commands than credits", "");
 		if (ok && wc->byte_len != sizeof w->command)
 			lose(g, "a command of another length", "");
-	}
-	if (kind == COMMAND && !g->gone)
-		serve(w);
-	else if (kind == RDMA_READ && ok)
+		a->line[a->in++ % (2 * SHARE)] = w;
+	} else if (kind == RDMA_READ && ok)
 		fetched(w);
-	else if (kind == COMMAND || kind == REPLY ||
+	else if (kind == REPLY ||
 		 (kind == RDMA_READ && w->command.operation == OP_WRITE))
 		release(w); /* nothing of it is under way any more */
+	serve_next(g);
 }
 
 /* DOC: welcome. The QP takes its receives from the queue of all. And its PD is
@@ -218,10 +246,10 @@ static void welcome(struct guest *g, const struct qp_info *peer)
 		.send_cq = g->ep.cq,
 		.recv_cq = g->ep.cq,
 		.srq = srq,
-		.cap = { .max_send_wr = 2 * MOST, .max_send_sge = 1 },
+		.cap = { .max_send_wr = 2 * TAGS, .max_send_sge = 1 },
 	};
 
-	tags[g - door.guest] = io_error[g - door.guest] = 0;
+	of[g - door.guest] = (struct account){ 0 };
 	g->ep.qp = ibv_create_qp(g->ep.pd, &init);
 	if (!g->ep.qp)
 		die_err(errno, "ibv_create_qp");
@@ -233,36 +261,6 @@ static void welcome(struct guest *g, const struct qp_info *peer)
 		door_answer(g);
 }
 
-/* Until all are gone; with -f, when they may come again, until nobody came. */
-static void serve_all(void)
-{
-	enum news news = NO_NEWS;
-	struct qp_info peer;
-	struct ibv_wc wc;
-	char why[128];
-	int who;
-
-	for (unsigned turn = 1; news != NOBODY; turn++) {
-		int n = ibv_poll_cq(door.base.cq, 1, &wc);
-
-		if (n < 0)
-			die("ibv_poll_cq returned %d", n);
-		if (n > 0)
-			completed(&wc);
-		if (turn % 64 != 0) /* a look at the CQ costs no system call */
-			continue;
-		if (n == 0)
-			door_sweep(&door);
-		news = door_news(&door, &who, &peer, why);
-		if (news == CAME)
-			welcome(&door.guest[who], &peer);
-		else if (news == LOST)
-			lose(&door.guest[who], why, "");
-		else if (!file && door.came && !door.here)
-			return;
-	}
-}
-
 int main(int argc, char **argv)
 {
 	struct own_option own[] = { { 'f', "file of the blocks", &file },
@@ -271,6 +269,8 @@ int main(int argc, char **argv)
 
 	store = file ? open(file, O_RDWR | O_CREAT, 0600)
 		     : memfd_create("blocks", 0);
+	if (lseek(store, 0, SEEK_END) > BLOCKS * BLOCK)
+		die("%s has more than %d blocks", file, BLOCKS);
 	if (store == -1 || ftruncate(store, BLOCKS * BLOCK) == -1)
 		die_err(errno, "%s", file ? file : "memfd_create");
 	struct ep base = ep_open_device(&opt, 3 * WORKS); /* its requests */
@@ -287,7 +287,7 @@ int main(int argc, char **argv)
 		offer(&works[i]);
 	say("%d blocks, %d receives for all clients", BLOCKS, WORKS);
 	door_open(&door, &base);
-	serve_all();
+	door_serve(&door, file != NULL, completed, welcome, lose);
 	if (!file && refused_keys != 2)
 		die("%d keys were refused, not 2", refused_keys);
 	say("PASS %d clients served%s", door.came,

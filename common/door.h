@@ -37,12 +37,22 @@ void door_open(struct door *d, const struct ep *base);
  */
 enum news door_news(struct door *d, int *who, struct qp_info *info,
 		    char why[128]);
-/* The one with this QP. */
+/* The one with this QP; NULL: it is removed. A receive that it had taken may still
+ * complete then. */
 struct guest *door_guest(struct door *d, uint32_t qpn);
 void door_answer(const struct guest *g);
 /* Its QP goes to state ERROR, so that all it has to do completes at once, and
  * its TCP connection ends, so that it is told. */
 void door_lose(struct guest *g);
+/*
+ * Takes completions and news, and calls these for each, until all have gone; with
+ * `open`, when others may still come, until nobody came for wait_s.
+ */
+void door_serve(struct door *d, bool open,
+		void (*completed)(const struct ibv_wc *wc),
+		void (*welcome)(struct guest *g, const struct qp_info *peer),
+		void (*lose)(struct guest *g, const char *what,
+			     const char *why));
 /* For when the CQ is empty: whoever was lost, and holds nothing, is removed. */
 void door_sweep(struct door *d);
 

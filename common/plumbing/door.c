@@ -53,7 +53,7 @@ struct guest *door_guest(struct door *d, uint32_t qpn)
 	for (struct guest *g = d->guest; g < d->guest + GUESTS; g++)
 		if (g->ep.qp && g->ep.qp->qp_num == qpn)
 			return g;
-	die("a completion of a QP that is gone");
+	return NULL;
 }
 
 static void remove_guest(struct door *d, struct guest *g)
@@ -198,4 +198,36 @@ enum news door_news(struct door *d, int *who, struct qp_info *info,
 	if (d->came == 0)
 		die("waiting for a client: nothing within %d s", limit);
 	return NOBODY;
+}
+
+void door_serve(struct door *d, bool open,
+		void (*completed)(const struct ibv_wc *),
+		void (*welcome)(struct guest *, const struct qp_info *),
+		void (*lose)(struct guest *, const char *, const char *))
+{
+	enum news news = NO_NEWS;
+	struct qp_info peer;
+	struct ibv_wc wc;
+	char why[128];
+	int who;
+
+	for (unsigned turn = 1; news != NOBODY; turn++) {
+		int n = ibv_poll_cq(d->base.cq, 1, &wc);
+
+		if (n < 0)
+			die("ibv_poll_cq returned %d", n);
+		if (n > 0)
+			completed(&wc);
+		if (turn % 64 != 0) /* a look at the CQ costs no system call */
+			continue;
+		if (n == 0)
+			door_sweep(d);
+		news = door_news(d, &who, &peer, why);
+		if (news == CAME)
+			welcome(&d->guest[who], &peer);
+		else if (news == LOST)
+			lose(&d->guest[who], why, "");
+		else if (!open && d->came && !d->here)
+			return;
+	}
 }
