@@ -29,17 +29,17 @@ struct command {
 	uint32_t count;     /* 16: blocks */
 	uint32_t rkey;      /* 20: of the client's buffer */
 	uint64_t addr;      /* 24: and where it begins */
-	uint8_t zero[32];   /* 32: for later; 0 */
+	uint8_t zero[32];   /* 32: for later: 0, and not looked at */
 };
 _Static_assert(sizeof(struct command) == 64, "the message has no holes");
 
 enum status {
 	ST_OK,
-	ST_NO_SUCH_BLOCK,     /* beyond the end of the store */
-	ST_BAD_COUNT,         /* none, or more than MAX_COUNT */
-	ST_UNKNOWN_OPERATION, /* also if a byte that should be 0 is not */
-	ST_BAD_TAG,           /* under way already, or not a tag */
-	ST_IO_ERROR,          /* the file: no space, perhaps */
+	ST_NO_SUCH_BLOCK, /* beyond the end of the store */
+	ST_BAD_COUNT,     /* none, or more than MAX_COUNT */
+	ST_UNKNOWN_OPERATION,
+	ST_BAD_TAG,  /* not answered yet, or not a tag */
+	ST_IO_ERROR, /* the file: no space, perhaps */
 };
 
 /* From our byte order to big endian; to do it twice is to undo it. */

@@ -34,9 +34,8 @@ static const char *const kinds[] = { "command: ", "RDMA_READ: ", "RDMA_WRITE: ",
 
 static struct door door; /* the clients, and a QP for each */
 static struct account {
-	unsigned tags; /* not answered yet: a bit each */
-	int busy;      /* works that are served, until their reply completed */
-	int early;     /* WRITEs that are answered, and not stored */
+	unsigned tags;   /* not answered yet: a bit each */
+	int busy, early; /* works that are served; early WRITEs among them */
 	unsigned in, out;
 	struct work *line[2 * SHARE]; /* commands that wait, from out to in */
 } of[GUESTS];
@@ -68,6 +67,8 @@ static void offer(struct work *w)
 static void release(struct work *w)
 {
 	of[w->guest - door.guest].busy--;
+	of[w->guest - door.guest].early -=
+		w->command.operation == OP_WRITE_EARLY;
 	w->guest->holds--;
 	offer(w);
 }
@@ -131,6 +132,7 @@ static void serve(struct work *w)
 	struct account *a = &of[w->guest - door.guest];
 
 	*m = big_endian(*m);
+	a->early += m->operation == OP_WRITE_EARLY;
 	enum status bad = check(m, a->tags);
 	if (bad) {
 		reply(w, bad, NULL, 0);
@@ -164,7 +166,6 @@ static void serve(struct work *w)
 		/* DOC: fetch. Nothing is here before the READ has completed.
 		 * Either we wait for that, and fetched() replies, or our NIC
 		 * does: the fence holds the reply back. */
-		a->early += m->operation == OP_WRITE_EARLY;
 		if (m->operation == OP_WRITE)
 			post(&w->guest->ep, &data);
 		else
@@ -179,10 +180,9 @@ static void fetched(struct work *w)
 	off_t at = (off_t)w->command.first * BLOCK;
 	bool ok = pwrite(store, w->data, len, at) == len;
 
-	if (w->command.operation == OP_WRITE_EARLY) {
-		of[w->guest - door.guest].early--;
+	if (w->command.operation == OP_WRITE_EARLY)
 		damaged |= !ok; /* it was told OK */
-	} else if (w->guest->gone)
+	else if (w->guest->gone)
 		release(w);
 	else
 		reply(w, ok ? ST_OK : ST_IO_ERROR, NULL, 0);
@@ -190,7 +190,7 @@ static void fetched(struct work *w)
 
 /* DOC: behind. Who is answered may ask again before we have the completions: a
  * fence waits for the data, not for our CQ. So what comes behind an early WRITE
- * waits until that is stored; and nobody has more than TAGS works served. */
+ * waits until that is done; and nobody has more than TAGS works served. */
 static void serve_next(struct guest *g)
 {
 	struct account *a = &of[g - door.guest];

@@ -15,18 +15,18 @@ static struct shared shared;
 static struct ep conn[CLIENTS];
 
 /*
- * DOC: cut-off. From now on what this client sends is dropped. Neither a lease nor
- * a version can do that: a WRITE does not look at them when it arrives. RESET,
- * because rxe returns from it when the QP no longer executes anything; it
- * returns from ERR at once (Linux rxe_qp.c, rxe_qp_reset and rxe_qp_error).
+ * DOC: cut-off. What this client sends is dropped from now on. Neither a lease nor a
+ * version can do that: a WRITE does not look at them when it arrives. When
+ * ibv_destroy_qp has returned, nothing of the QP is executed any more, and what comes
+ * later finds no QP. ERR or RESET would be too early (docs/rxe.md).
  */
 static void cut_off(struct ep *ep)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
-	int rc = ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE);
+	int rc = ep->qp ? ibv_destroy_qp(ep->qp) : 0;
 
 	if (rc)
-		die_err(rc, "ibv_modify_qp to RESET");
+		die_err(rc, "ibv_destroy_qp");
+	ep->qp = NULL; /* ep_close() looks */
 }
 
 /* Sleeps in poll(2) until an act is over. Returns how many were cut off. */

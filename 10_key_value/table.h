@@ -172,10 +172,11 @@ static struct ibv_wc put(struct worker *w, unsigned s, uint64_t odd)
 	return round_trip(w, &one, &even);
 }
 
-/* Ours, after `from`: even, or odd and of another client. */
+/* Ours, after `from`, which is even, or odd and of another client. It always counts
+ * up: a version that was there once never comes back. */
 static uint64_t odd_version(const struct worker *w, uint64_t from)
 {
-	return (count_of(from) | 1) | (uint64_t)w->id << 56;
+	return ((count_of(from) + 1) | 1) | (uint64_t)w->id << 56;
 }
 
 /* Own->mine becomes the record of slot s, if its version is still `from`. */

@@ -129,12 +129,12 @@ static void *serve(void *arg)
 	char byte;
 
 	while (read(sock, &byte, 1) == 1) {
-		struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
-		int rc = ibv_modify_qp(served[byte - '1'].qp, &attr,
-				       IBV_QP_STATE);
+		struct ep *ep = &served[byte - '1'];
+		int rc = ep->qp ? ibv_destroy_qp(ep->qp) : 0;
 
 		if (rc)
-			die_err(rc, "ibv_modify_qp to RESET");
+			die_err(rc, "ibv_destroy_qp");
+		ep->qp = NULL;
 		if (write(sock, &byte, 1) != 1)
 			die_err(errno, "write");
 	}
@@ -191,7 +191,7 @@ static _Noreturn void survivor(int sock)
 		    (unsigned long long)value, (unsigned long long)o->found);
 	if (table.slot[first_slot(KEY)].version % 2 != 0)
 		die("the slot is still odd");
-	_exit(served[0].qp->state == IBV_QPS_RESET ? CUT_OFF : 0);
+	_exit(served[0].qp ? 0 : CUT_OFF);
 }
 
 int main(int argc, char **argv)

@@ -4,4 +4,6 @@
 
 const int completions = TWO; /* an error, which needs no flag, and a flush */
 const int reply = NONE;      /* so the client must be told by other means */
-const int left = FIVE;       /* they were nobody's: nothing to flush */
+/* They were nobody's: nothing to flush. (On a NIC: once the event
+ * IBV_EVENT_QP_LAST_WQE_REACHED is here.) */
+const int left = FIVE;

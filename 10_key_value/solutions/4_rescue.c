@@ -14,5 +14,5 @@ void rescue(unsigned s, uint64_t odd)
 	if (swap_version(s, odd, mine) != odd)
 		return;
 	write_record(s, &r);
-	swap_version(s, mine, count_of(odd) + 1);
+	swap_version(s, mine, count_of(mine) + 1);
 }

@@ -65,7 +65,7 @@ void cut_off(unsigned client)
 	}
 	if (event == AGAIN_BEFORE_CUT) {
 		table.log[0] = record_of(KEY, OLD);
-		slot->version = odd_version(1, slot->version + 1);
+		slot->version = odd_version(1, slot->version);
 		others_version = slot->version;
 	}
 	event = event == LATE ? LATE : NOTHING;
@@ -110,10 +110,10 @@ uint64_t swap_version(unsigned s, uint64_t from, uint64_t to)
 	if (others_version)
 		wrong("you changed a slot that is at rest, or another's");
 	if (!ours_now && to != odd_version(YOU, from))
-		wrong("your swap set version %d of client %u, not an odd one "
-		      "of "
-		      "yours with the same count",
-		      (int)count_of(to), writer_of(to));
+		wrong("your swap set version %d of client %u, and %d of "
+		      "client %u was due",
+		      (int)count_of(to), writer_of(to), (int)count_of(from) + 2,
+		      YOU);
 	if (!ours_now &&
 	    memcmp(&table.log[YOU - 1], &table.log[0], sizeof own.record) != 0)
 		wrong("if you die now, your log does not say what to write");

@@ -14,10 +14,10 @@ uint64_t swap_version(unsigned s, uint64_t from, uint64_t to);
 /* A WRITE of the record of slot s. */
 void write_record(unsigned s, const struct record *from);
 
-/* The odd version of a client in a slot whose version is or was this one. */
+/* The next odd version, of this client. */
 static inline uint64_t odd_version(unsigned client, uint64_t version)
 {
-	return (count_of(version) | 1) | (uint64_t)client << 56;
+	return ((count_of(version) + 1) | 1) | (uint64_t)client << 56;
 }
 
 /* The exercise's. */
