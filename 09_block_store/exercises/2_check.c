@@ -2,7 +2,8 @@
 /*
  * Exercise 9.2 - repair: a check that lets things through    ** 25 minutes
  *
- * This server keeps several volumes in one file. Volume v begins at byte v->begin
+ * This server keeps several volumes in one file: parts of it, each for one client.
+ * (struct volume: drivers/09_block_store/2_check.h.) Volume v begins at byte v->begin
  * and has v->blocks blocks of BLOCK bytes. look_at() checks a command, whose
  * numbers are in our byte order already. It should return
  *   ST_UNKNOWN_OPERATION  if the operation is none of the four, or would change a
@@ -12,7 +13,7 @@
  *   ST_NO_SUCH_BLOCK      if one of the blocks is beyond the end of the volume;
  *   ST_OK                 otherwise; then *at is the byte of the file where the
  *                         blocks begin.
- * This comes first if several are true. Some of it is wrong.
+ * If several are true, the first in this list counts. Some of the code is wrong.
  */
 #include "2_check.h"
 

@@ -3,7 +3,8 @@
  * Exercise 9.3 - extend: a buffer in several parts           ** 30 minutes
  *
  * A client's buffer need not be in one piece: this client names n parts, up to
- * PIECES, each with an address, an rkey and a length. Write transfer():
+ * PIECES, each with an address, an rkey and a length. (The structures are in
+ * drivers/09_block_store/3_pieces.h.) Write transfer():
  *
  * - to_client: put the bytes at w->data into the parts, one after the other. Else
  *   fetch the parts, one after the other, to w->data.

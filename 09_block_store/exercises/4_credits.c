@@ -12,9 +12,11 @@
  * - A client must not be left without credit and without a command: it could never
  *   ask again. A client that comes, too: there are PLACES places, and for each
  *   that is free one receive must be left.
- * - A busy client that is alone gets all the others. If n clients are busy, each
- *   soon has its share, an n-th (rounded down), however much one of them had.
+ * - What these places leave is shared: if n clients are here and ask all the time,
+ *   each soon has an n-th of it (rounded down), however much one of them had.
  * - A client that holds much and asks nothing keeps what it has.
+ *
+ * struct queue is in drivers/09_block_store/4_credits.h.
  */
 #include "4_credits.h"
 

@@ -12,7 +12,7 @@
  *   SEND      a request to the server's program, and its answer.
  * The driver runs what you chose, and says what it loses.
  *
- * quotes: The server's CPU updates a record. Clients READ it in one round trip,
+ * quotes (prices): The server's CPU updates a record. Clients READ it in one round trip,
  *     or try again. The server's program has no time for them.
  * board: Clients READ a record, and now and then one of them changes it. No
  *     change may be lost. The server's program does not run. Most clients

@@ -91,4 +91,6 @@ void judge(void)
 							(uint32_t)n);
 					}
 	compare_with(&small, UINT32_MAX, 0, 1);
+	compare_with(&small, OP_READ, 0, 257); /* 1 in 8 bits, in 16 */
+	compare_with(&huge, OP_READ, 0, 65537);
 }

@@ -4,7 +4,7 @@
 
 #include "3_pieces.h"
 
-enum { SIZE = 8192 };
+enum { SIZE = 8192, HALF = 4000 }; /* two regions: no part is in both */
 
 static char data[SIZE], memory[SIZE], words[64], message[64];
 
@@ -19,10 +19,11 @@ static const struct {
 	{ "an empty part", 3, { 3000, 0, 500 }, { 8, 0, 1100 } },
 	{ "an empty part at the end", 2, { 3000, 0 }, { 8, 0 } },
 	{ "no part at all", 0, { 0 }, { 0 } },
+	{ "nothing but an empty part", 1, { 3000 }, { 0 } },
 };
 
 static struct duo d;
-static struct ibv_mr *ours, *theirs, *reply, *in;
+static struct ibv_mr *ours, *theirs[2], *reply, *in;
 static bool reply_posted;
 
 static void posts(const struct ibv_send_wr *wr)
@@ -31,6 +32,10 @@ static void posts(const struct ibv_send_wr *wr)
 		wrong("a second list: one is enough");
 	if (reply_posted)
 		wrong("a request is posted behind the reply");
+	if (wr->send_flags & IBV_SEND_FENCE && wr->opcode != IBV_WR_SEND)
+		wrong("a fence that is not on the reply: what waits for it?");
+	if (wr->send_flags & (IBV_SEND_INLINE | IBV_SEND_SOLICITED))
+		wrong("a flag that nothing needs");
 	reply_posted = wr->opcode == IBV_WR_SEND;
 }
 
@@ -44,7 +49,7 @@ static const struct watch eyes = { .posts = posts, .looks = looks };
 
 static void try(size_t i, bool to_client)
 {
-	struct part part[PIECES] = { 0 };
+	struct part part[PIECES];
 	struct work w = { data, piece(words, 8, reply), ours->lkey };
 	int n = commands[i].n, parts = 0;
 	uint32_t at = 0;
@@ -54,9 +59,13 @@ static void try(size_t i, bool to_client)
 		data[k] = to_client ? (char)(k * 7 + k / 256) : '?';
 		memory[k] = to_client ? '?' : (char)(k * 7 + k / 256);
 	}
+	for (int p = 0; p < PIECES; p++) /* what is not there is rubbish */
+		part[p] = (struct part){ (uintptr_t)memory, 1, 7 };
 	for (int p = 0; p < n; p++) {
-		part[p] = (struct part){ (uintptr_t)memory + commands[i].at[p],
-					 theirs->rkey, commands[i].len[p] };
+		part[p] =
+			(struct part){ (uintptr_t)memory + commands[i].at[p],
+				       theirs[commands[i].at[p] >= HALF]->rkey,
+				       commands[i].len[p] };
 		parts += part[p].len > 0;
 	}
 	add_receive(&d.peer, 0, message, sizeof message, in);
@@ -93,7 +102,8 @@ void judge(void)
 	duo_up(&d);
 	ours = open_memory(&d.you, data, SIZE);
 	reply = open_memory(&d.you, words, sizeof words);
-	theirs = open_memory(&d.peer, memory, SIZE);
+	theirs[0] = open_memory(&d.peer, memory, HALF);
+	theirs[1] = open_memory(&d.peer, memory + HALF, SIZE - HALF);
 	in = open_memory(&d.peer, message, sizeof message);
 	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
 		try(i, true);

@@ -106,8 +106,11 @@ void judge(void)
 	come(1);
 	busy(100);
 	expect(15, 15);
-	about("four clients");
+	about("three clients");
 	come(2);
+	busy(100);
+	expect(10, 10);
+	about("four clients");
 	come(3);
 	busy(100);
 	expect(8, 8);

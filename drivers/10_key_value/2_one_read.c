@@ -29,7 +29,7 @@ void fetch_record(unsigned s, struct record *to)
 	struct record *from = &table.slot[s].record;
 
 	if (half_until > 0 && reads > half_until && from->key == KEY)
-		put_half(from, 1, KEY, VALUE_NEXT);
+		*from = record_of(KEY, VALUE_NEXT);
 	copy(IBV_WR_RDMA_READ, &own.record, from, HEAD);
 	if (put_in_the_middle && from->key == KEY) {
 		*from = record_of(KEY, VALUE_NEXT);
@@ -91,6 +91,19 @@ void judge(void)
 	start("a slow PUT");
 	put(5, KEY, VALUE_NOW);
 	put_half(&table.slot[5].record, 0, KEY, VALUE_NEXT);
+	half_until = 20;
+	expect(KEY, VALUE_NEXT, 21);
+
+	start("a PUT, of which one word is here");
+	put(5, KEY, VALUE_NOW);
+	table.slot[5].record.value[VALUE - 2] = VALUE_NEXT;
+	half_until = 3;
+	expect(KEY, VALUE_NEXT, 4);
+
+	start("a slow PUT, behind another key");
+	put(5, KEY + SLOTS, VALUE_NOW);
+	put(6, KEY, VALUE_NOW);
+	put_half(&table.slot[6].record, 0, KEY, VALUE_NEXT);
 	half_until = 3;
 	expect(KEY, VALUE_NEXT, 4);
 
@@ -122,6 +135,11 @@ void judge(void)
 	put(SLOTS - 1, SLOTS - 1, VALUE_NOW);
 	put(0, 2 * SLOTS - 1, VALUE_NEXT);
 	expect(2 * SLOTS - 1, VALUE_NEXT, 2);
+
+	start("a full table, and the key is in the last slot of the search");
+	for (unsigned s = 0; s < SLOTS; s++)
+		put(s, s == KEY - 1 ? KEY : 100 + s, VALUE_NOW);
+	expect(KEY, VALUE_NOW, SLOTS);
 
 	start("a full table without the key");
 	for (unsigned s = 0; s < SLOTS; s++)

@@ -6,18 +6,28 @@
 
 enum { KEY = 5, OTHER = KEY + SLOTS, MINE = 1000, THEIRS = 2000 };
 
-/* What others do just before your first change(): a slot, a key, a value. */
+/* What others do just before your second look() or your first change(), whichever is
+ * first: a slot, a key, a value. */
 static struct move {
 	unsigned s;
 	uint64_t key, value;
 } moves[3];
-static int n_moves, changed;
+static int n_moves, changed, looks;
+
+static void others_move(void)
+{
+	for (int i = 0; i < n_moves; i++)
+		others_put(moves[i].s, moves[i].key, moves[i].value);
+	n_moves = 0;
+}
 
 struct seen_slot look(unsigned s)
 {
 	if (s >= SLOTS)
 		wrong("there is no slot %u", s);
 	one_more_request();
+	if (++looks == 2)
+		others_move();
 	copy(IBV_WR_RDMA_READ, &own.word, &table.slot[s].version, 8);
 	copy(IBV_WR_RDMA_READ, &own.record, &table.slot[s].record,
 	     sizeof own.record);
@@ -30,9 +40,7 @@ bool change(unsigned s, uint64_t version, uint64_t key, uint64_t value)
 	if (s >= SLOTS)
 		wrong("there is no slot %u", s);
 	one_more_request();
-	for (int i = 0; i < n_moves; i++)
-		others_put(moves[i].s, moves[i].key, moves[i].value);
-	n_moves = 0;
+	others_move();
 	struct slot *slot = &table.slot[s];
 	uint64_t odd = count_of(version | 1) | UINT64_C(1) << 56;
 
@@ -52,7 +60,7 @@ static void start(const char *what)
 {
 	about("%s", what);
 	memset(&table, 0, sizeof table);
-	requests = n_moves = changed = 0;
+	requests = n_moves = changed = looks = 0;
 }
 
 static void then(unsigned s, uint64_t key, uint64_t value)
@@ -143,6 +151,12 @@ void judge(void)
 	then(5, KEY, THEIRS);
 	then(5, KEY, 0);
 	expect(true, 5);
+
+	start("the last slot of the search is free");
+	for (unsigned s = 0; s < SLOTS; s++)
+		if (s != KEY - 1)
+			others_put(s, 100 + s, THEIRS);
+	expect(true, KEY - 1);
 
 	start("a full table");
 	for (unsigned s = 0; s < SLOTS; s++)

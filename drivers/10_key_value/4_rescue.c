@@ -28,10 +28,12 @@ static const struct {
 	{ "a writer that ends, and begins again", AGAIN_BEFORE_CUT },
 	{ "another client is faster", OTHER_IS_FIRST },
 	{ "another client has just taken the slot", OTHER_HAS_IT },
+	{ "a dead writer with another number", NOTHING },
 };
 
 static struct slot *const slot = &table.slot[SLOT];
 static enum event event;
+static unsigned writer; /* its number: 1, and in the last case 3 */
 static bool cut, ours_now, late_done;
 static uint64_t others_version; /* what others left; 0: they did nothing */
 
@@ -42,8 +44,9 @@ static void before_request(void)
 	if (event == LATE && ours_now && !late_done) {
 		late_done = true;
 		if (!cut)
-			wrong("a late WRITE of client 1 comes into the slot, "
-			      "and it is yours");
+			wrong("a late WRITE of client %u comes into the slot, "
+			      "and it is yours",
+			      writer);
 	}
 }
 
@@ -56,26 +59,27 @@ static void others_go_on(uint64_t value)
 void cut_off(unsigned client)
 {
 	before_request();
-	if (client != 1)
-		wrong("you cut off client %u, and the slot is client 1's",
-		      client);
+	if (client != writer)
+		wrong("you cut off client %u, and the slot is client %u's",
+		      client, writer);
 	if (event == ENDS_BEFORE_CUT || event == AGAIN_BEFORE_CUT) {
 		others_go_on(NEW);
 		others_go_on(LATER);
 	}
 	if (event == AGAIN_BEFORE_CUT) {
-		table.log[0] = record_of(KEY, OLD);
-		slot->version = odd_version(1, slot->version);
+		table.log[writer - 1] = record_of(KEY, OLD);
+		slot->version = odd_version(writer, slot->version);
 		others_version = slot->version;
 	}
-	event = event == LATE ? LATE : NOTHING;
+	if (event == ENDS_BEFORE_CUT || event == AGAIN_BEFORE_CUT)
+		event = NOTHING;
 	cut = true;
 }
 
 void read_log(unsigned client, struct record *to)
 {
 	before_request();
-	if (client != 1)
+	if (client != writer)
 		wrong("you READ the log of client %u", client);
 	copy(IBV_WR_RDMA_READ, &own.record, &table.log[client - 1],
 	     sizeof own.record);
@@ -114,15 +118,15 @@ uint64_t swap_version(unsigned s, uint64_t from, uint64_t to)
 		      "client %u was due",
 		      (int)count_of(to), writer_of(to), (int)count_of(from) + 2,
 		      YOU);
-	if (!ours_now &&
-	    memcmp(&table.log[YOU - 1], &table.log[0], sizeof own.record) != 0)
+	if (!ours_now && memcmp(&table.log[YOU - 1], &table.log[writer - 1],
+				sizeof own.record) != 0)
 		wrong("if you die now, your log does not say what to write");
 	if (ours_now && to != count_of(from) + 1)
 		wrong("you set version %d of client %u, and the next even one "
 		      "was due",
 		      (int)count_of(to), writer_of(to));
-	if (ours_now &&
-	    memcmp(&slot->record, &table.log[0], sizeof slot->record) != 0)
+	if (ours_now && memcmp(&slot->record, &table.log[writer - 1],
+			       sizeof slot->record) != 0)
 		wrong("the version is even, and the record is not there");
 	ours_now = !ours_now;
 	return found;
@@ -145,6 +149,7 @@ void judge(void)
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		about("%s", cases[i].what);
 		event = cases[i].event;
+		writer = i + 1 < sizeof cases / sizeof cases[0] ? 1 : 3;
 		cut = ours_now = late_done = false;
 		others_version = 0;
 		requests = 0;
@@ -153,8 +158,8 @@ void judge(void)
 		struct record new = record_of(KEY, NEW);
 		slot->record = record_of(KEY, OLD);
 		memcpy(&slot->record, &new, HEAD);
-		table.log[0] = new;
-		slot->version = odd_version(1, 40);
+		table.log[writer - 1] = new;
+		slot->version = odd_version(writer, 40);
 
 		rescue(SLOT, slot->version);
 		if (others_version && slot->version != others_version)
@@ -162,7 +167,9 @@ void judge(void)
 		if (!others_version && slot->version % 2 != 0)
 			wrong("the version is still odd");
 		if (!cut && !others_version)
-			wrong("client 1 can still write: its WRITE may come at "
-			      "any time");
+			wrong("client %u can still write: its WRITE may come "
+			      "at "
+			      "any time",
+			      writer);
 	}
 }
