@@ -34,6 +34,7 @@ static struct model {
 	long unflushed; /* answered, then lost with the server: it is allowed */
 	struct {
 		uint64_t sent, least, answered, flushed;
+		uint64_t told; /* answered, before the server was killed */
 	} block[BLOCKS];
 	char violation[128];
 } * model;
@@ -72,10 +73,8 @@ static void judge(uint32_t b, const uint64_t *words)
 		violated("lost", b, words[0]);
 	if (words[0] > model->block[b].sent)
 		violated("never sent", b, words[0]);
-	if (words[0] < model->block[b].answered) {
-		model->unflushed++;
-		model->block[b].answered = words[0];
-	}
+	model->unflushed += words[0] < model->block[b].told;
+	model->block[b].told = 0;
 	model->block[b].least = words[0];
 }
 
@@ -260,8 +259,13 @@ int main(int argc, char **argv)
 		if (last || !kill_server)
 			continue;
 		s = run_server(server, file, &opt, log);
-		for (int b = 0; b < BLOCKS; b++)
+		/* What was answered and not flushed may be gone: a FLUSH
+		 * later says nothing of it. */
+		for (int b = 0; b < BLOCKS; b++) {
+			model->block[b].told = model->block[b].answered;
 			model->block[b].least = model->block[b].flushed;
+			model->block[b].answered = model->block[b].flushed;
+		}
 	}
 	kill(s, SIGKILL); /* and what does the file say? */
 	waitpid(s, &status, 0);
