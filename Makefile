@@ -117,6 +117,8 @@ help: ## this list
 	@echo '                HOSTS=2: server and client in two virtual machines'
 	@echo '  check-NN      run it and compare with its README'
 	@echo '  break-NN[.K]  break rule K (or every rule) of lesson NN'
+	@echo '  trace-NN[.K]  what crosses the wire then, packet by packet, and build/trace/NN.pcap'
+	@echo '                for Wireshark; DELAY=10: the server answers 10 ms late'
 	@echo '  ex-NN.K       is exercise K of lesson NN solved?'
 	@echo '  hint-NN.K     a hint for it'
 	@echo '  reset-NN.K    the exercise as it was, after asking'
@@ -129,6 +131,9 @@ run-$(num): $B/$1/server $B/$1/client
 	@lab/lab run lab/pair $B/$1/server $B/$1/client
 check-$(num): $B/$1/server $B/$1/client
 	@tests/check $1
+.PHONY: trace-$(num)
+trace-$(num): $B/$1/server $B/$1/client
+	@lab/trace $(num)$(addprefix +,$(DELAY)) $B/$1/server $B/$1/client
 break-$(num): $(foreach p,$(filter $1/%,$(PATCHES)),break-$(num).$(call num,$p))
 endef
 define break_targets
@@ -137,6 +142,9 @@ $B/$(1:.patch=)/built: $1 $(COMMON) $B/$3/server $B/$3/client
 	@tests/build-break $1 $(COMMON)
 break-$2.$(num): $B/$(1:.patch=)/built
 	@tests/break $1
+.PHONY: trace-$2.$(num)
+trace-$2.$(num): $B/$(1:.patch=)/built
+	@lab/trace $2.$(num)$(addprefix +,$(DELAY)) $B/$(1:.patch=)/server $B/$(1:.patch=)/client
 endef
 define control_targets
 $B/$(1:tests/%.patch=%)/built: $1 $(COMMON) $(foreach r,server client,$B/$(notdir $(patsubst %/,%,$(dir $1)))/$r)
@@ -162,7 +170,7 @@ $(call of,control_targets,$(CHANGED))
 $(foreach f,$(ANSWERS),$(eval $(call wrong_targets,$f)))
 $(call of,exercise_targets,$(wildcard [0-9][0-9]_*/exercises/*.c))
 
-run-% check-% break-% ex-% hint-% reset-%:
+run-% check-% break-% trace-% ex-% hint-% reset-%:
 	@echo "there is no $@: make help lists what there is" >&2; exit 2
 
 deps: ## install what is needed, by package name
