@@ -14,9 +14,9 @@ PAIRS := $(foreach l,$(LESSONS),$B/$l/server $B/$l/client)
 WORK := $(patsubst %.c,$B/%,$(wildcard [0-9][0-9]_*/exercises/*.c [0-9][0-9]_*/solutions/*.c))
 PATCHES := $(wildcard [0-9][0-9]_*/breaks/*.patch)
 BREAKS := $(patsubst %.patch,$B/%/built,$(PATCHES))
-# Faulty lessons that the tests must see: tests/controls/NN_lesson/what.patch; and
-# one that is faulty on a bad wire only.
-CHANGED := $(wildcard tests/controls/*/*.patch tests/lossy/*/*.patch)
+# Faulty lessons that the tests must see: tests/controls/NN_lesson/what.patch; one that
+# is faulty on a bad wire only; and some that put something else on the wire.
+CHANGED := $(wildcard tests/controls/*/*.patch tests/lossy/*/*.patch tests/wire-controls/*/*.patch)
 CONTROLS := $(CHANGED:tests/%.patch=$B/%/built)
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
 
@@ -119,6 +119,7 @@ help: ## this list
 	@echo '  break-NN[.K]  break rule K (or every rule) of lesson NN'
 	@echo '  trace-NN[.K]  what crosses the wire then, packet by packet, and build/trace/NN.pcap'
 	@echo '                for Wireshark; DELAY=10: the server answers 10 ms late'
+	@echo '  check-trace-NN run it and compare with "On the wire" in its README'
 	@echo '  ex-NN.K       is exercise K of lesson NN solved?'
 	@echo '  hint-NN.K     a hint for it'
 	@echo '  reset-NN.K    the exercise as it was, after asking'
@@ -131,7 +132,9 @@ run-$(num): $B/$1/server $B/$1/client
 	@lab/lab run lab/pair $B/$1/server $B/$1/client
 check-$(num): $B/$1/server $B/$1/client
 	@tests/check $1
-.PHONY: trace-$(num)
+.PHONY: trace-$(num) check-trace-$(num)
+check-trace-$(num): $B/$1/server $B/$1/client
+	@tests/trace-check $1
 trace-$(num): $B/$1/server $B/$1/client
 	@lab/trace $(num)$(addprefix +,$(DELAY)) $B/$1/server $B/$1/client
 break-$(num): $(foreach p,$(filter $1/%,$(PATCHES)),break-$(num).$(call num,$p))
