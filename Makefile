@@ -33,7 +33,7 @@ MAKEFLAGS += -r
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all everything names help deps doctor lab-up lab-down lab-shell atomic-write progress handout \
+.PHONY: all everything names help deps doctor lab-up lab-down lab-shell atomic-write pictures progress handout \
 	test test-faults test-fresh test-arm64 soak lint fmt clean
 
 all: $(PAIRS) ## build every lesson
@@ -189,6 +189,9 @@ lab-shell: ## a shell inside the lab: ibv_devinfo, rdma, tcpdump, tc
 
 atomic-write: $B/06_atomics/atomic_write ## lesson 06's second program
 	@lab/lab run sh -c '"$$0" $${DEV_CLIENT:+-d "$$DEV_CLIENT"} || test $$? = 77' $<
+
+pictures: ## draw the packets of each lesson (wire.svg), as its README shows them
+	@for l in $(LESSONS); do lab/picture $$l/README.md >$$l/wire.svg || exit; done
 
 progress: ## which exercises pass now, and which is the next
 	@tests/progress
