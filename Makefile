@@ -33,7 +33,7 @@ MAKEFLAGS += -r
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all everything names help deps doctor lab-up lab-down lab-shell atomic-write pictures progress handout \
+.PHONY: all everything names help deps doctor lab-up lab-down lab-shell atomic-write illustrated pictures progress handout \
 	test test-faults test-fresh test-arm64 soak lint fmt clean
 
 all: $(PAIRS) ## build every lesson
@@ -97,7 +97,8 @@ THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create [0-9]*/
 ALONE := $B/06_atomics/atomic_write
 
 # All that the tests run; names prints it, a word each.
-EVERYTHING := $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(ALONE) $(ALONE:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
+ILLUSTRATED := $B/docs/illustrated/server $B/docs/illustrated/client
+EVERYTHING := $(ILLUSTRATED) $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(ALONE) $(ALONE:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
 	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency $B/model $B/rude $B/history $B/dies
 everything: $(EVERYTHING)
 names:
@@ -189,6 +190,11 @@ lab-shell: ## a shell inside the lab: ibv_devinfo, rdma, tcpdump, tc
 
 atomic-write: $B/06_atomics/atomic_write ## lesson 06's second program
 	@lab/lab run sh -c '"$$0" $${DEV_CLIENT:+-d "$$DEV_CLIENT"} || test $$? = 77' $<
+
+illustrated: $(ILLUSTRATED) ## docs/illustrated.html anew, from a run
+	@lab/trace -q illustrated $^
+	@docs/illustrated/page $B/trace/illustrated.pcap >$B/illustrated.html
+	@cp $B/illustrated.html docs
 
 pictures: ## draw the packets of each lesson (wire.svg), as its README shows them
 	@for l in $(LESSONS); do lab/picture $$l/README.md >$$l/wire.svg || exit; done
