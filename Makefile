@@ -80,6 +80,12 @@ $B/unit: $B/tests/unit.o $(COMMON)
 $B/asan/unit: $B/asan/tests/unit.o $(COMMON:$B/%=$B/asan/%)
 	$Q$(CC) $(CFLAGS) $(ASAN) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
 
+# The pair that measures, and what both its sides do.
+BENCH := $B/bench/server $B/bench/client
+BOTH := $(patsubst %.c,%.o,$(filter-out %/server.c %/client.c,$(wildcard bench/*.c)))
+$(BENCH): $(BOTH:%=$B/%)
+$(BENCH:$B/%=$B/asan/%): $(BOTH:%=$B/asan/%)
+
 # Any bytes as QP info (libFuzzer is clang's), and peers that break the rules.
 FUZZED := tests/fuzz.c common/tcp.c common/plumbing/sockets.c
 $B/fuzz: $(FUZZED) common/common.h
@@ -98,7 +104,7 @@ ALONE := $B/06_atomics/atomic_write
 
 # All that the tests run; names prints it, a word each.
 ILLUSTRATED := $B/docs/illustrated/server $B/docs/illustrated/client
-EVERYTHING := $(ILLUSTRATED) $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(ALONE) $(ALONE:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
+EVERYTHING := $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(BENCH) $(BENCH:$B/%=$B/asan/%) $(ILLUSTRATED) $(ALONE) $(ALONE:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
 	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency $B/model $B/rude $B/history $B/dies
 everything: $(EVERYTHING)
 names:
