@@ -151,7 +151,7 @@ static void result(const struct side *s, double ms, const struct cost *client,
 #define N(x) ((unsigned long long)(x))
 	note("result op=%s mode=%s size=%llu n=%llu q=%llu list=%llu "
 	     "signal=%llu inline=%llu align=%llu register=%llu verify=%llu "
-	     "events=%llu us=%.0f rate=%.0f mbytes=%.3f client_user=%llu "
+	     "events=%llu us=%.0f rate=%.2f mbytes=%.3f client_user=%llu "
 	     "client_system=%llu client_completions=%llu client_posts=%llu "
 	     "server_user=%llu server_system=%llu server_completions=%llu "
 	     "server_posts=%llu%s",
