@@ -33,7 +33,7 @@ MAKEFLAGS += -r
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all everything names help deps doctor lab-up lab-down lab-shell atomic-write illustrated pictures progress handout \
+.PHONY: all everything names help deps doctor lab-up lab-down lab-shell atomic-write bench illustrated pictures progress handout \
 	test test-faults test-fresh test-arm64 soak lint fmt clean
 
 all: $(PAIRS) ## build every lesson
@@ -204,6 +204,9 @@ illustrated: $(ILLUSTRATED) ## docs/illustrated.html anew, from a run
 
 pictures: ## draw the packets of each lesson (wire.svg), as its README shows them
 	@for l in $(LESSONS); do lab/picture $$l/README.md >$$l/wire.svg || exit; done
+
+bench: $(BENCH) ## what each technique costs, and perftest beside it: five minutes
+	@bench/run $(GROUPS)
 
 progress: ## which exercises pass now, and which is the next
 	@tests/progress
