@@ -33,7 +33,7 @@ MAKEFLAGS += -r
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all everything names help deps doctor lab-up lab-down lab-shell atomic-write bench illustrated pictures progress handout \
+.PHONY: all everything names help deps deps-tools doctor lab-up lab-down lab-shell atomic-write bench illustrated pictures progress handout \
 	test test-faults test-fresh test-arm64 soak lint fmt clean
 
 all: $(PAIRS) ## build every lesson
@@ -185,6 +185,8 @@ run-% check-% break-% trace-% ex-% hint-% reset-%:
 
 deps: ## install what is needed, by package name
 	@lab/deps
+deps-tools: ## the same, and what only make bench needs
+	@lab/deps bench
 doctor: ## check what a run needs, and say how to mend it
 	@lab/lab doctor
 lab-up: ## keep the lab running, so that the next run takes a second
