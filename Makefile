@@ -33,7 +33,7 @@ MAKEFLAGS += -r
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all everything names help deps deps-tools doctor lab-up lab-down lab-shell atomic-write bench illustrated pictures progress handout \
+.PHONY: all everything names help deps deps-tools doctor lab-up lab-down lab-shell atomic-write bench illustrated pictures progress handout bench-record \
 	test test-faults test-fresh test-arm64 soak lint fmt clean
 
 all: $(PAIRS) ## build every lesson
@@ -209,6 +209,8 @@ pictures: ## draw the packets of each lesson (wire.svg), as its README shows the
 
 bench: $(BENCH) ## what each technique costs, and perftest beside it: five minutes
 	@bench/run $(GROUPS)
+bench-record: bench ## and put that run into docs/performance.md
+	@bench/record
 
 progress: ## which exercises pass now, and which is the next
 	@tests/progress
