@@ -148,15 +148,17 @@ bool pump(struct side *s)
 	return n;
 }
 
-/* A look costs nothing, but the system call of keep_waiting() does: so it has
- * each 64th turn only, and makes that call each 64th time itself. */
+/* keep_waiting() makes system calls, and sleeps when 2 ms have passed. If both ends
+ * spin on one CPU, that keeps them there, each waiting 2 ms for the other; who only
+ * spins is moved to another CPU. So we spin for 100 ms. */
 void waiting(struct side *s, struct wait *w, const char *what)
 {
 	if (++w->turns % 64 != 0)
 		return;
 	if (w->since == 0)
 		w->since = now_ms();
-	keep_waiting(&s->ep, w->since, what);
+	else if (now_ms() - w->since > 100)
+		keep_waiting(&s->ep, w->since, what);
 }
 
 /* A WRITE tells nobody: whoever waits for it looks at its last byte. That it is
