@@ -92,6 +92,8 @@ void expect_all(const struct side *s);
 struct ibv_mr *must_register(const struct side *s, void *at, size_t len,
 			     int rights);
 void must_deregister(struct ibv_mr *mr);
+/* Those that were registered for one message: they belong to its cost. */
+void forget_regions(struct side *s);
 struct cost cpu_time(void); /* of this process, until now */
 
 /* ---- move.c ------------------------------------------------------------ */

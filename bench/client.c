@@ -108,6 +108,7 @@ static void stream(struct side *s)
 		else
 			waiting(s, &w, "a completion, or a credit");
 	}
+	forget_regions(s);
 }
 
 static int by_size(const void *a, const void *b)

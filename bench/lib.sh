@@ -6,13 +6,19 @@ bench=build/bench
 mkdir -p $bench/run $bench/counted
 wait_s=20 # the longest single wait of both programs
 
-# Under strace both sides print, at their end, how often they made these system calls: what
-# verbs become on soft-RoCE. Posting is a write, registering an ioctl or a write, fetching an
-# event a read; a server that sleeps for it (-e 1) does so in poll.
-calls=write,ioctl,read
+# Under strace both sides print, at their end, the system calls that verbs become on soft-RoCE. Posting is
+# a write, registering an ioctl or a write, fetching an event a read; a server that sleeps
+# for it (-e 1) does so in poll. The sendto of the barriers says where the timed part is.
 for role in server client; do
-	printf '#!/bin/sh\nexec strace -f -c --seccomp-bpf -e trace=%s build/bench/%s "$@"\n' \
-		$calls,poll $role >$bench/counted/$role
+	cat >$bench/counted/$role <<-END
+		#!/bin/sh
+		strace -f --seccomp-bpf -e trace=write,ioctl,read,poll,sendto -s 1 -o /tmp/bench.\$\$ \
+			build/bench/$role "\$@"
+		rc=\$?
+		cat /tmp/bench.\$\$ >&2
+		rm -f /tmp/bench.\$\$
+		exit \$rc
+	END
 	chmod +x $bench/counted/$role
 done
 
@@ -33,44 +39,36 @@ pair() {
 	return 1
 }
 
-# made ROLE NAME,...: how often it made these system calls.
+# made ROLE NAME|...: how often it made these system calls between its first two barriers.
 made() {
-	awk -v names=",$2," 'index(names, "," $NF ",") && $4 ~ /^[0-9]+$/ { n += $4 }
-		END { print n + 0 }' "$bench/run/$1.err"
+	awk -v names="^[0-9]+ +($2)[(]" '/ sendto\(.*"B"/ { barriers++ } barriers == 1 && $0 ~ names { n++ }
+		END { if (barriers < 2) exit 1; print n + 0 }' "$bench/run/$1.err"
 }
 
-# count N OPTION...: the same with N messages, and c[] gets what it cost, so far.
-declare -A c
-count() {
-	local role
-	in_lab bench/capture start || return
-	if ! pair $bench/counted -n "$@"; then
-		in_lab bench/capture stop >/dev/null
-		return 1
-	fi
-	c[packets]=$(in_lab bench/capture stop) || { echo "bench: ${c[packets]}" >&2 && return 1; }
-	for role in client server; do
-		c[${role}_calls]=$(made $role $calls)
-		c[${role}_completions]=${r[${role}_completions]}
-	done
-	[ "${r[events]}" = 0 ] || c[server_calls]=$(made server $calls,poll)
-}
-
-# per_message OPTION...: p[KEY] is what one message costs, exactly: between a run of 128
-# and one of 256 all else, connecting, registering, printing, is the same.
+# per_message OPTION...: p[KEY] is what one of 256 messages costs, exactly. Packets that
+# were sent twice, because the machine was busy and an answer late, are not its cost: then
+# once more.
+counted=256
 # shellcheck disable=SC2034 # for those who source this
 declare -A p
 per_message() {
-	local key
-	local -A first
-	count 128 "$@" || return
-	for key in "${!c[@]}"; do first[$key]=${c[$key]}; done
-	count 256 "$@" || return
-	for key in "${!c[@]}"; do
+	local packets role names='write|ioctl|read'
+	for _ in 1 2 3 4; do
+		in_lab bench/capture start || return
+		if ! pair $bench/counted -n $counted "$@"; then
+			in_lab bench/capture stop >/dev/null
+			return 1
+		fi
+		packets=$(in_lab bench/capture stop) || { echo "bench: $packets" >&2 && return 1; }
+		[ "$packets" = again ] || break
+	done
+	p=([packets]=$packets)
+	[ "$packets" = none ] || p[packets]=$(by_count "$packets")
+	for role in client server; do
+		[ "$role ${r[events]}" != "server 1" ] || names+='|poll'
+		p[${role}_calls]=$(by_count "$(made $role "$names")")
 		# shellcheck disable=SC2034
-		p[$key]=none
-		# shellcheck disable=SC2034
-		[ "${c[$key]}" = none ] || p[$key]=$(by_128 $((c[$key] - first[$key])))
+		p[${role}_completions]=$(by_count "${r[${role}_completions]}")
 	done
 }
-by_128() { awk -v n="$1" 'BEGIN { printf "%.8g\n", n / 128 }'; }
+by_count() { awk -v n="$1" -v of=$counted 'BEGIN { printf "%.8g\n", n / of }'; }

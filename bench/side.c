@@ -158,11 +158,17 @@ struct side side_open(struct ep *base, const struct settings *set, bool server)
 	return s;
 }
 
-void side_close(struct side *s)
+void forget_regions(struct side *s)
 {
 	for (uint64_t i = 0; i < s->set.depth; i++)
 		if (s->own_mr[i])
 			must_deregister(s->own_mr[i]);
+	memset(s->own_mr, 0, s->set.depth * sizeof *s->own_mr);
+}
+
+void side_close(struct side *s)
+{
+	forget_regions(s); /* of ping_pong() */
 	must_deregister(s->mr);
 	ep_close(&s->ep);
 	free(s->own_mr);
