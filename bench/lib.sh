@@ -6,9 +6,9 @@ bench=build/bench
 mkdir -p $bench/run $bench/counted
 wait_s=20 # the longest single wait of both programs
 
-# Under strace both sides print, at their end, the system calls that verbs become on soft-RoCE. Posting is
-# a write, registering an ioctl or a write, fetching an event a read; a server that sleeps
-# for it (-e 1) does so in poll. The sendto of the barriers says where the timed part is.
+# Under strace both sides print, at their end, the system calls that verbs become on
+# soft-RoCE. Posting is a write, registering an ioctl or a write, fetching an event a read; a
+# server that sleeps for it (-e 1) does so in poll. The sendto of the barriers says where the timed part is.
 for role in server client; do
 	cat >$bench/counted/$role <<-END
 		#!/bin/sh
@@ -41,7 +41,9 @@ pair() {
 
 # made ROLE NAME|...: how often it made these system calls between its first two barriers.
 made() {
-	awk -v names="^[0-9]+ +($2)[(]" '/ sendto\(.*"B"/ { barriers++ } barriers == 1 && $0 ~ names { n++ }
+	awk -v names="^[0-9]+ +($2)[(]" '
+		/ sendto\(.*"B"/ { barriers++ }
+		barriers == 1 && $0 ~ names { n++ }
 		END { if (barriers < 2) exit 1; print n + 0 }' "$bench/run/$1.err"
 }
 

@@ -160,10 +160,11 @@ struct side side_open(struct ep *base, const struct settings *set, bool server)
 
 void forget_regions(struct side *s)
 {
-	for (uint64_t i = 0; i < s->set.depth; i++)
+	for (uint64_t i = 0; i < s->set.depth; i++) {
 		if (s->own_mr[i])
 			must_deregister(s->own_mr[i]);
-	memset(s->own_mr, 0, s->set.depth * sizeof *s->own_mr);
+		s->own_mr[i] = NULL;
+	}
 }
 
 void side_close(struct side *s)
