@@ -8,7 +8,8 @@ wait_s=20 # the longest single wait of both programs
 
 # Under strace both sides print, at their end, the system calls that verbs become on
 # soft-RoCE. Posting is a write, registering an ioctl or a write, fetching an event a read; a
-# server that sleeps for it (-e 1) does so in poll. The sendto of the barriers says where the timed part is.
+# server that sleeps for it (-e 1) does so in poll. The sendto of the barriers says where the
+# timed part is.
 for role in server client; do
 	cat >$bench/counted/$role <<-END
 		#!/bin/sh
