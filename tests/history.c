@@ -123,7 +123,7 @@ static bool some_order(const struct op *o, int n, unsigned used, uint64_t value)
 /* Three clients, one key, values 0 to 2. */
 static bool by_chance(unsigned *seed)
 {
-	struct op o[SMALL], mine[MOST_CLIENTS][SMALL];
+	struct op o[SMALL] = { { 0 } }, mine[MOST_CLIENTS][SMALL];
 	struct history h[MOST_CLIENTS] = { { NULL, 0 } };
 	bool over[MOST_CLIENTS] = { false };
 	uint64_t at[MOST_CLIENTS] = { 0 }, value = 0;
