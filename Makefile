@@ -217,7 +217,7 @@ progress: ## which exercises pass now, and which is the next
 handout: ## an archive of all this for students, without the solutions
 	@tests/handout
 
-test: ## the tests, a quarter of an hour
+test: ## the tests, twenty minutes
 	@tests/run
 test-faults: ## only what goes wrong around the programs: peers, wires, machines
 	@tests/run faults
