@@ -21,30 +21,12 @@ enum {
 };
 enum kind { GET, PUT, INSERT, DELETE };
 
-#define TORN (UINT64_MAX - 1) /* a value that nobody has PUT */
-
 static struct worker worker[CLIENTS];
 static struct own own[CLIENTS];
 static struct op done[CLIENTS][PARTS * OPS + 2 * ROUNDS + 4 * SLOTS];
 static struct history history[CLIENTS];
 
 /* ---- operations -------------------------------------------------------- */
-
-static uint64_t content(const struct record *r)
-{
-	if (r->key != 0 && r->check != checksum(r))
-		return TORN;
-	return r->live ? r->value[0] : 0;
-}
-
-static void fill(struct record *r, uint64_t key, uint64_t value)
-{
-	r->key = key;
-	r->live = value != 0;
-	for (int i = 0; i < VALUE; i++)
-		r->value[i] = value;
-	r->check = checksum(r);
-}
 
 static struct op *begin(const struct worker *w, uint64_t key)
 {
@@ -74,7 +56,7 @@ static uint64_t operate(struct worker *w, enum kind kind, uint64_t key)
 			op->after = found;
 		if (op->after == found)
 			break;
-		fill(&w->own->mine, key, op->after);
+		w->own->mine = record_of(key, op->after);
 		if (change(w, s, w->own->before))
 			break;
 	}
@@ -215,7 +197,7 @@ static void client_4_stops(void)
 	unsigned s = find(w, 1);
 	uint64_t from = w->own->before, odd = odd_version(w, from);
 
-	fill(&w->own->mine, 1, op->after);
+	w->own->mine = record_of(1, op->after);
 	if (!take(w, s, from, odd))
 		die("act 5: client 4 does not get the slot");
 	together(act_5);

@@ -67,4 +67,24 @@ static inline uint64_t checksum(const struct record *r)
 	return sum;
 }
 
+/* value 0: deleted */
+static inline struct record record_of(uint64_t key, uint64_t value)
+{
+	struct record r = { .key = key, .live = value != 0 };
+
+	for (int i = 0; i < VALUE; i++)
+		r.value[i] = value;
+	r.check = checksum(&r);
+	return r;
+}
+
+#define TORN (UINT64_MAX - 1) /* a value that nobody has PUT */
+
+static inline uint64_t content(const struct record *r)
+{
+	if (r->key != 0 && r->check != checksum(r))
+		return TORN;
+	return r->live ? r->value[0] : 0;
+}
+
 #endif

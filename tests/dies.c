@@ -43,13 +43,6 @@ static struct options options_of(const char *dev)
 	return o;
 }
 
-static uint64_t value_of(const struct record *r)
-{
-	if (r->key != 0 && r->check != checksum(r))
-		return UINT64_MAX - 1;
-	return r->value[0];
-}
-
 /* A PUT, or a GET, written down where the others see it. */
 static void operate(struct worker *w, bool puts)
 {
@@ -63,16 +56,13 @@ static void operate(struct worker *w, bool puts)
 	both->n[me]++;
 	for (;;) {
 		unsigned s = find(w, KEY);
-		uint64_t found = value_of(&w->own->seen);
+		uint64_t found = content(&w->own->seen);
 
 		if (!puts) {
 			op->found = op->after = found;
 			break;
 		}
-		w->own->mine = (struct record){ .key = KEY, .live = 1 };
-		for (int i = 0; i < VALUE; i++)
-			w->own->mine.value[i] = value;
-		w->own->mine.check = checksum(&w->own->mine);
+		w->own->mine = record_of(KEY, value);
 		if (change(w, s, w->own->before)) {
 			op->found = found;
 			break;

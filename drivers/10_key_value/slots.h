@@ -53,17 +53,6 @@ static inline uint64_t swap(uint64_t *there, uint64_t from, uint64_t to)
 	return own.word;
 }
 
-/* value 0: deleted */
-static inline struct record record_of(uint64_t key, uint64_t value)
-{
-	struct record r = { .key = key, .live = value != 0 };
-
-	for (int i = 0; i < VALUE; i++)
-		r.value[i] = value;
-	r.check = checksum(&r);
-	return r;
-}
-
 /* What another client has done: all of it. */
 static inline void others_put(unsigned s, uint64_t key, uint64_t value)
 {
