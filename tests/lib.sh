@@ -16,6 +16,28 @@ clone_to() { git clone -q -u "git -c safe.directory='*' upload-pack" "${@:2}" . 
 # shellcheck disable=SC2034 # for those who source this
 half_1=(0[1-38]_* 10_*) half_2=(0[4-79]_*)
 
+# parts_of LESSON: sets $parts to the C files that are linked into its client, beside
+# client.c. (The Makefile knows them as PARTS.)
+parts_of() {
+	# shellcheck disable=SC2034 # for those who source this
+	mapfile -t parts < <(find "$1" -maxdepth 1 -name '*.c' \
+		! -name server.c ! -name client.c ! -name atomic_write.c)
+}
+
+# The lab's own two interfaces: find_wire sets $net0, the server's, and $net1; then
+# bad_wire FAULT is a fault of netem in both directions, until good_wire.
+find_wire() {
+	read -r net0 <"/sys/class/infiniband/$DEV_SERVER/ports/1/gid_attrs/ndevs/0"
+	read -r net1 <"/sys/class/infiniband/$DEV_CLIENT/ports/1/gid_attrs/ndevs/0"
+}
+bad_wire() { # shellcheck disable=SC2086 # several words
+	tc qdisc add dev "$net0" root netem $1 && tc qdisc add dev "$net1" root netem $1
+}
+good_wire() {
+	tc qdisc del dev "$net0" root
+	tc qdisc del dev "$net1" root
+} 2>/dev/null
+
 # ok NAME / not_ok NAME WHY: one test, one line.
 ok() { echo "ok $1"; }
 not_ok() {
