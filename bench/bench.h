@@ -94,7 +94,10 @@ struct ibv_mr *must_register(const struct side *s, void *at, size_t len,
 void must_deregister(struct ibv_mr *mr);
 /* Those that were registered for one message: they belong to its cost. */
 void forget_regions(struct side *s);
-struct cost cpu_time(void); /* of this process, until now */
+/* CPU time of this process, until now; and what was spent since then, with what s
+ * has counted. */
+struct cost cpu_time(void);
+struct cost cost_since(const struct side *s, struct cost before);
 
 /* ---- move.c ------------------------------------------------------------ */
 

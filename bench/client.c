@@ -193,17 +193,11 @@ int main(int argc, char **argv)
 	else
 		stream(&s);
 	double ms = now_ms() - start;
-	struct cost after = cpu_time(), server;
+	struct cost client = cost_since(&s, before), server;
 	barrier(&s.ep);
 	tcp_recv(&s.ep, &server, sizeof server, "waiting for its cost");
 	big_endian((uint64_t *)&server, sizeof server / 8);
 
-	struct cost client = {
-		.user_us = after.user_us - before.user_us,
-		.system_us = after.system_us - before.system_us,
-		.completions = s.completions,
-		.posts = s.posts,
-	};
 	if (set.mode == LATENCY)
 		latencies(at, &set);
 	result(&s, ms, &client, &server, set.mode == LATENCY ? at : NULL);

@@ -104,14 +104,8 @@ int main(int argc, char **argv)
 	else if (two_sided(&s.set))
 		receive_all(&s);
 	barrier(&s.ep);
-	struct cost after = cpu_time();
+	struct cost cost = cost_since(&s, before);
 
-	struct cost cost = {
-		.user_us = after.user_us - before.user_us,
-		.system_us = after.system_us - before.system_us,
-		.completions = s.completions,
-		.posts = s.posts,
-	};
 	big_endian((uint64_t *)&cost, sizeof cost / 8);
 	tcp_send(&s.ep, &cost, sizeof cost, "sending what it cost");
 

@@ -190,3 +190,14 @@ struct cost cpu_time(void)
 					u.ru_stime.tv_usec),
 	};
 }
+
+struct cost cost_since(const struct side *s, struct cost before)
+{
+	struct cost cost = cpu_time();
+
+	cost.user_us -= before.user_us;
+	cost.system_us -= before.system_us;
+	cost.completions = s->completions;
+	cost.posts = s->posts;
+	return cost;
+}
