@@ -136,7 +136,7 @@ num = $(firstword $(subst _, ,$(notdir $1)))
 define lesson_targets
 .PHONY: run-$(num) check-$(num) break-$(num)
 run-$(num): $B/$1/server $B/$1/client
-	@lab/lab run lab/pair $B/$1/server $B/$1/client
+	@lab/paint lab/lab run lab/pair $B/$1/server $B/$1/client
 check-$(num): $B/$1/server $B/$1/client
 	@tests/check $1
 .PHONY: trace-$(num) check-trace-$(num)
@@ -167,7 +167,7 @@ endef
 define exercise_targets
 .PHONY: ex-$2.$(num) hint-$2.$(num) reset-$2.$(num)
 ex-$2.$(num):
-	@tests/exercise $1
+	@lab/paint tests/exercise $1
 hint-$2.$(num):
 	@tests/exercise --hint $1 $(if $(MORE),2)
 reset-$2.$(num):
@@ -197,7 +197,7 @@ lab-shell: ## a shell inside the lab: ibv_devinfo, rdma, tcpdump, tc
 	@lab/lab shell
 
 atomic-write: $B/06_atomics/atomic_write ## lesson 06's second program
-	@lab/lab run sh -c '"$$0" $${DEV_CLIENT:+-d "$$DEV_CLIENT"} || test $$? = 77' $<
+	@lab/paint lab/lab run sh -c '"$$0" $${DEV_CLIENT:+-d "$$DEV_CLIENT"} || test $$? = 77' $<
 
 illustrated: $(ILLUSTRATED) ## docs/illustrated.html anew, from a run
 	@lab/trace -q illustrated $^
@@ -213,7 +213,7 @@ bench-record: bench ## and put that run into docs/performance.md
 	@bench/record
 
 progress: ## which exercises pass now, and which is the next
-	@tests/progress
+	@lab/paint tests/progress
 handout: ## an archive of all this for students, without the solutions
 	@tests/handout
 
