@@ -124,6 +124,7 @@ help: ## this list
 	@echo '                HOSTS=2: server and client in two virtual machines'
 	@echo '  check-NN      run it and compare with its README'
 	@echo '  break-NN[.K]  break rule K (or every rule) of lesson NN'
+	@echo '                break-NN.K asks first what you expect; ASK=no: it does not'
 	@echo '  trace-NN[.K]  what crosses the wire then, packet by packet, and build/trace/NN.pcap'
 	@echo '                for Wireshark; DELAY=10: the server answers 10 ms late'
 	@echo '  check-trace-NN run it and compare with "On the wire" in its README'
@@ -146,12 +147,13 @@ trace-$(num): $B/$1/server $B/$1/client
 	@lab/trace $(num)$(addprefix +,$(DELAY)) $B/$1/server $B/$1/client
 break-$(num): $(foreach p,$(filter $1/%,$(PATCHES)),break-$(num).$(call num,$p))
 endef
+# A break asks for a prediction if it is the only target that was named.
 define break_targets
 .PHONY: break-$2.$(num)
 $B/$(1:.patch=)/built: $1 $(COMMON) $B/$3/server $B/$3/client
 	@tests/build-break $1 $(COMMON)
 break-$2.$(num): $B/$(1:.patch=)/built
-	@tests/break $1
+	@$$(if $$(filter-out $$@,$$(MAKECMDGOALS)),ASK=no )tests/break $1
 .PHONY: trace-$2.$(num)
 trace-$2.$(num): $B/$(1:.patch=)/built
 	@lab/trace $2.$(num)$(addprefix +,$(DELAY)) $B/$(1:.patch=)/server $B/$(1:.patch=)/client
