@@ -2,9 +2,9 @@
 /*
  * 05_fence/client.c - what a fence holds back, and what it does not.
  *
- * IBV_SEND_FENCE on a request means: start it, and what is behind it, after the
- * READs and atomics are done that were posted before it to this send queue. It
- * waits for no WRITE, no SEND and no other queue.
+ * IBV_SEND_FENCE on a request means: start this request, and the requests behind
+ * it, only when all earlier READs and atomics of this send queue are done. The
+ * fence does not wait for a WRITE or a SEND, nor for another send queue.
  */
 #include <endian.h>
 #include <errno.h>
@@ -20,16 +20,16 @@ static struct {
 static struct ibv_mr *mr;
 static struct qp_info server;
 
-/* A request, between our bytes and the server's. */
+/* One request: it moves bytes between our memory and the server's. */
 struct step {
 	enum ibv_wr_opcode opcode;
 	unsigned flags;
 	const void *at; /* our bytes */
 	uint32_t len;
-	size_t offset; /* theirs */
+	size_t offset; /* the server's bytes */
 };
 
-/* Posts up to four of them as one list. The last one is signaled. */
+/* Posts up to four steps as one list. The last step is signaled. */
 static void post_list(struct ep *ep, const struct step *s, int n)
 {
 	struct ibv_sge sge[4];
@@ -69,7 +69,7 @@ static const struct step
 	write_y_f = { IBV_WR_RDMA_WRITE, F, &own.new, 8, AT(y) };
 
 /* DOC: read-then-write. The READ fetches source into buf, the WRITE writes buf to
- * copy. A WRITE that nothing holds back takes its bytes before the answer came. */
+ * copy. A WRITE that does not wait takes its bytes before the answer has come. */
 static void act_1(struct ep *ep, const struct step *list, int n)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -80,8 +80,9 @@ static void act_1(struct ep *ep, const struct step *list, int n)
 	}
 }
 
-/* DOC: act-2. Does the second wait for the first? If so, no try takes less than
- * twice DELAY. If not, one quick try shows it; a busy machine delays the rest. */
+/* DOC: act-2. Does the second request wait for the first? If so, each try takes
+ * at least twice DELAY. If not, one quick try shows it. Slow tries show nothing:
+ * the machine may be busy. */
 static void act_2(struct ep *ep)
 {
 	const struct pair {
@@ -175,7 +176,7 @@ int main(int argc, char **argv)
 	act_3(&ep, &other, false);
 	act_3(&ep, &other, true);
 
-	/* DOC: act-4. READ a word, WRITE a new one over it; the answers get lost. */
+	/* DOC: act-4. READ a word, WRITE a new one over it. The answers are lost. */
 	own.new = htobe64(NEW);
 	barrier(&ep);
 	barrier(&ep); /* the wire is cut */

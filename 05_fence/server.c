@@ -2,8 +2,8 @@
 /*
  * 05_fence/server.c - what a fence holds back, and what it does not.
  *
- * The server lends its memory and slows its own wire down, so that its answers
- * are late. After each round it looks whether the right bytes are there.
+ * The server opens its memory to the client and slows its own wire down, so that
+ * its answers are late. After each round it checks which bytes are there.
  */
 #include <endian.h>
 #include <errno.h>
@@ -16,8 +16,8 @@
 
 static struct shared shared;
 
-/* The client READs source and WRITEs what it got to copy, ROUNDS times. How
- * often were the bytes in copy not those of source? */
+/* The client READs source and WRITEs the bytes to copy, ROUNDS times. How often
+ * does copy have other bytes than source? */
 static int count_stale(struct ep *ep, const char *list)
 {
 	static int round;

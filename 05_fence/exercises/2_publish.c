@@ -9,7 +9,7 @@
  *   1. the length: the 8 bytes of the argument, which is in no region, and is
  *      gone when publish() returns
  *   2. the text: LEN bytes at p->text, in the region with lkey p->lkey
- *   3. ready: the 8 bytes of the number 1, which may be wherever you like
+ *   3. ready: the 8 bytes of the number 1, which you may store where you like
  * publish() does not wait. Its caller waits for one completion, which must say
  * that all three are done. A reader that sees ready must find length and text.
  *

@@ -4,8 +4,8 @@
  *
  * Pieces of the peer's memory are copied to another place of the peer's memory.
  * read[i] fetches piece i to a buffer of ours; write[i] takes it from there.
- * All is set in these requests, but next and send_flags. Below, each WRITE
- * waits for its READ. The copy is right, and n pieces take n + 1 round trips.
+ * All fields of these requests are set, except next and send_flags. Below, each
+ * WRITE waits for its READ. The copy is right, and takes n + 1 round trips.
  *
  * Write copy_pieces(): the same 2 n requests in one list that takes two round
  * trips, with one fence and one completion, that of the last request. n is 1 to

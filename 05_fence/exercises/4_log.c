@@ -9,8 +9,8 @@
  * round trips.
  *
  * Write append(): the same three requests in two round trips. It returns when
- * the entry is complete. No fence that waits for nothing, no completion that
- * nobody needs, and never an entry that is valid before its text is there.
+ * the entry is complete. Use no fence that waits for nothing, and no completion
+ * that nobody needs. No entry may be valid before its text is there.
  * Could one round trip do, with a fence? Answer before you begin.
  */
 #include "4_log.h"
