@@ -2,9 +2,9 @@
 /*
  * 06_atomics/atomic_write.c - eight bytes at once.
  *
- * No verb says that the bytes of a WRITE arrive together: who looks at a word
- * meanwhile may find half of the old value and half of the new one. An
- * ATOMIC_WRITE sets 8 aligned bytes whole. It compares nothing and returns
+ * No verb says that the bytes of a WRITE arrive together: a program that looks at
+ * the word meanwhile may find half of the old value and half of the new one. An
+ * ATOMIC_WRITE sets 8 aligned bytes at once. It compares nothing and returns
  * nothing. This program is both ends: two queue pairs of one device, connected
  * to each other. It looks at the word while the requests are on their way.
  */
@@ -102,7 +102,7 @@ static int looks;
 /*
  * Waits for a completion and until the word is `end`: the completion says only
  * that the request was executed. Looks at the word all the time, and returns
- * whether it ever was anything but the old value and the new one.
+ * true if it ever finds another value than the old one or the new one.
  */
 static bool torn_until(struct ep *ep, uint64_t old, uint64_t end)
 {
@@ -125,8 +125,8 @@ static bool torn_until(struct ep *ep, uint64_t old, uint64_t end)
 	return torn;
 }
 
-/* Two WRITEs. The look between them is sure to find half of each value: so a
- * torn word is seen if there is one. */
+/* Two WRITEs. The look between them always finds half of each value. So this
+ * program sees a torn word if there is one. */
 static int act_1(struct ep *ep)
 {
 	int torn = 0;

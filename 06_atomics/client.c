@@ -4,7 +4,8 @@
  *
  * An atomic request reads a word of 8 bytes in the server's memory, perhaps
  * changes it, and gives us the old value, all in one step. The completion's
- * status says that it was executed. What came of it, only the old value says.
+ * status says that the request was executed. Only the old value says whether
+ * the word has changed.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -122,7 +123,7 @@ static void *act_3(void *arg)
 	return NULL;
 }
 
-/* DOC: the-lock. Whoever swaps 0 for its own number has the lock. */
+/* DOC: the-lock. The client that changes 0 to its own number has the lock. */
 static void *act_4(void *arg)
 {
 	size_t lock = offsetof(struct shared, lock);
@@ -139,7 +140,7 @@ static void *act_4(void *arg)
 			die("act 4: half a record, under the lock");
 		w->buf[1] = ++w->buf[0];
 		copy(w, IBV_WR_RDMA_WRITE, record, 16, "RDMA_WRITE");
-		/* The WRITE has completed: now the other one may come. */
+		/* The WRITE has completed: the other client may come. */
 		old = compare_and_swap(w, lock, w->id, 0);
 		if (old != w->id && old != NO_VALUE)
 			die("act 4: somebody else has our lock");

@@ -2,9 +2,9 @@
 /*
  * 06_atomics/server.c - words that two clients change at once.
  *
- * The server lends its memory, sleeps, and counts afterwards. It does not
- * touch the words while the clients are at work: the NIC's atomics are atomic
- * among themselves, and not towards our CPU.
+ * The server opens its memory to the clients, sleeps, and counts afterwards. It
+ * does not touch the words while the clients change them: the NIC's atomics are
+ * atomic among themselves, and not towards our CPU.
  */
 #include <errno.h>
 
@@ -13,7 +13,7 @@
 
 static _Alignas(64) struct shared shared;
 
-/* DOC: scope. Of the two calls that tell, only ibv_query_device_ex knows of
+/* DOC: scope. Two calls return atomic_cap. Only ibv_query_device_ex knows of
  * atomics over PCIe (rdma-core providers/mlx5/verbs.c, get_pci_atomic_caps). */
 static const char *scope(const struct ep *ep)
 {
@@ -48,8 +48,8 @@ int main(int argc, char **argv)
 	tcp_accept(&ep);
 	conn[1] = ep_second(&ep, cap);
 
-	/* DOC: the-gates. Both must be open for atomics, and as always it is
-	 * our own NIC that writes. */
+	/* DOC: the-gates. Region and connection must both allow atomics. And
+	 * LOCAL_WRITE, because our own NIC writes. */
 	unsigned access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
 			  IBV_ACCESS_REMOTE_ATOMIC;
 	struct ibv_mr *mr = NULL;
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	}
 	barrier(&ep);
 
-	/* Asleep in poll(2) during each act. */
+	/* This program sleeps in poll(2) during each act. */
 	uint64_t all = (uint64_t)CLIENTS * TIMES;
 	barrier(&ep);
 	if (shared.counter[0] != all / CLIENTS)

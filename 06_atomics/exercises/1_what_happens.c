@@ -8,7 +8,7 @@
 
 /*
  * A word is 7. A COMPARE_AND_SWAP that expects 0 and a WRITE to another word are
- * posted as one list. What becomes of the WRITE?
+ * posted as one list. What happens to the WRITE?
  *   EXECUTED  its word has the new value, and it completes with success
  *   FLUSHED   it completes with IBV_WC_WR_FLUSH_ERR
  *   SKIPPED   it completes with success, and its word is as it was

@@ -2,9 +2,9 @@
 /*
  * Exercise 6.2 - extend: only one may set the flag          * 15 minutes
  *
- * Several clients have finished the same job. The first one sets the flag in the
- * peer's memory from 0 to 1; it is the one that reports the result. Any other
- * value of the flag stays as it is.
+ * Several clients have finished the same job. The first client sets the flag in
+ * the peer's memory from 0 to 1, and reports the result. Any other value of the
+ * flag stays as it is.
  *
  * Write set_ready() with one request. It returns true if and only if this call
  * has changed the flag from 0 to 1. Its request is complete when it returns.

@@ -17,11 +17,11 @@
  *       The first free slot is now slot 2, and client 2 has it.
  *
  * The head was 1 and is 1, but the list is another one ("ABA"). To read the head
- * once more before the swap does not help: client 2 may come after that look.
+ * once more before the swap does not help: client 2 may come after that READ.
  *
  * Repair pop() and push(): a swap must fail if the head has changed since it was
  * read, even if it names the same slot again. Slots are small numbers, the head
- * has 64 bits. Nobody but pop() and push() reads the head. read_word(),
+ * has 64 bits. Only pop() and push() read the head. read_word(),
  * write_word() and compare_and_swap() are those of exercise 6.3. Word n is the
  * link of slot n; HEAD is the head.
  */
