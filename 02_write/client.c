@@ -13,7 +13,7 @@
 #include "common.h"
 #include "lesson.h"
 
-/* Each piece on cache lines of its own: for speed; for nothing else. */
+/* Each piece has its own cache lines. That is only for speed. */
 static struct {
 	_Alignas(64) char head[HEAD];
 	_Alignas(64) char body[BODY];
@@ -32,9 +32,9 @@ static void post(struct ep *ep, struct ibv_send_wr *list)
 }
 
 /*
- * The completion of a WRITE: the server's NIC has accepted it, and all before
- * it, for good; our buffers are ours again. It does not say that the server's
- * CPU sees the bytes already, still less that its program has looked.
+ * The completion of a WRITE says: the server's NIC has accepted this WRITE and
+ * all before it, and our buffers are ours again. It does not say that the
+ * server's CPU can see the bytes, or that the server's program has looked.
  */
 static void expect_completion(struct ep *ep, uint64_t wr_id)
 {
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 	struct ep ep = ep_open(&opt, cap);
 
 	tcp_connect(&ep);
-	/* 0: our NIC only reads it, and the server is granted nothing. */
+	/* 0: our NIC only reads this memory, and we grant the server nothing. */
 	mr = ibv_reg_mr(ep.pd, &own, sizeof own, 0);
 	if (!mr)
 		die_err(errno, "ibv_reg_mr");
@@ -82,8 +82,8 @@ int main(int argc, char **argv)
 	barrier(&ep);
 
 	/* DOC: the-writes. Act 1: three WRITEs, one call, one completion. The
-	 * first gathers two of our buffers; at the server they become one run
-	 * of bytes: only our side of a WRITE can be a list. */
+	 * first gathers two of our buffers. At the server they become one run
+	 * of bytes, because only our side of a WRITE can be a list. */
 	uint64_t page = server.addr + offsetof(struct shared, page);
 	struct ibv_sge gather[2] = { sge(own.head, HEAD), sge(own.body, BODY) };
 	struct ibv_sge half[2] = { sge(own.tail, TAIL / 2),
@@ -116,12 +116,12 @@ int main(int argc, char **argv)
 	post(&ep, wr);
 	expect_completion(&ep, 3);
 	say("3 RDMA_WRITEs posted as one list, 1 completion");
-	barrier(&ep); /* now, and not before, wake the server */
-	barrier(&ep); /* it has looked */
+	barrier(&ep); /* only now wake the server */
+	barrier(&ep); /* the server has looked */
 
 	/* DOC: data-then-flag. Act 2: data, then the flag, each its own WRITE
-	 * on one QP, take effect in this order. Between the bytes of one WRITE
-	 * there is no order: its last byte would be no flag. */
+	 * on one QP, take effect in this order. The bytes of one WRITE have no
+	 * order, so its last byte cannot be the flag. */
 	uint64_t flag_at = server.addr + offsetof(struct shared, flag);
 	struct ibv_sge flag = sge(&own.flag, sizeof own.flag);
 

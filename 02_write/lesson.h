@@ -16,17 +16,16 @@ enum {
 };
 
 /*
- * The memory that the server opens. The flag has a cache line of its own, so
- * that polling it does not disturb the data: alignment to 64 is for speed. That
- * it is 8 bytes at a multiple of 8 is for correctness: so the CPU loads it
- * whole.
+ * The memory that the server opens. The flag has its own cache line, so that
+ * polling the flag does not disturb the data: alignment to 64 is for speed. The
+ * flag has 8 bytes at a multiple of 8, for correctness: the CPU loads it whole.
  */
 struct shared {
 	_Alignas(64) char page[PAGE];
 	_Alignas(64) _Atomic uint64_t flag; /* the round, big endian */
 };
 
-/* Bytes that differ from their neighbours, and from those of other seeds. */
+/* Bytes that differ from their neighbours and from the bytes of other seeds. */
 static inline void pattern(char *p, int len, int seed)
 {
 	for (int k = 0; k < len; k++)

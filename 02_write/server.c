@@ -3,8 +3,8 @@
  * 02_write/server.c - be written to, and sleep.
  *
  * The server opens some memory, says where it is, and goes to sleep in
- * poll(2). Its NIC does the rest. Nothing tells the program that it was
- * written to, so act 2 shows how it may find out by itself.
+ * poll(2). Its NIC does the rest. Nothing tells the program that its memory was
+ * written to. Act 2 shows how the program can find out by itself.
  */
 #include <endian.h>
 #include <errno.h>
@@ -25,9 +25,9 @@ static void compare(const char *got, const char *want, int len)
 }
 
 /*
- * DOC: events. The device reports what belongs to no request of ours as an
- * asynchronous event. A WRITE that our NIC refused is such a thing: it took no
- * receive, so no completion can tell (InfiniBand rule C9-222.1.1, man
+ * DOC: events. Some news belongs to none of our requests. The device reports it
+ * as an asynchronous event. An example is a WRITE that our NIC refused: it took
+ * no receive, so no completion can tell (InfiniBand rule C9-222.1.1, man
  * ibv_get_async_event). rxe of Linux 6.1 and 6.12 does not raise the event.
  */
 static void look_for_events(struct ep *ep)
@@ -35,7 +35,7 @@ static void look_for_events(struct ep *ep)
 	struct pollfd device = { .fd = ep->ctx->async_fd, .events = POLLIN };
 	struct ibv_async_event e;
 
-	/* ibv_get_async_event sleeps if there is none: so ask first. */
+	/* ibv_get_async_event sleeps if there is no event, so ask first. */
 	while (poll(&device, 1, 0) > 0) {
 		if (ibv_get_async_event(ep->ctx, &e))
 			die_err(errno, "ibv_get_async_event");
@@ -102,8 +102,8 @@ int main(int argc, char **argv)
 	barrier(&ep);
 
 	/* Act 1: asleep in poll(2), until the client says over TCP that its
-	 * WRITEs have completed. (Enough on soft-RoCE. What a NIC promises to
-	 * show us is what came before a receive completion: lesson 04.) */
+	 * WRITEs have completed. (Enough on soft-RoCE. A NIC promises to show
+	 * us only what came before a receive completion: lesson 04.) */
 	sleep_until_woken(&ep);
 	barrier(&ep);
 	static char want[PAGE];
@@ -112,14 +112,14 @@ int main(int argc, char **argv)
 	page_after_act_1(want);
 	compare(shared.page, want, PAGE);
 	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)
-		die("my completion queue stirred");
+		die("unexpected completion in the server's CQ");
 	say("woke up: all bytes are in place, and my completion queue is "
 	    "empty");
 	barrier(&ep);
 
 	/* DOC: the-flag. Act 2: nobody wakes us. The client writes data, then
-	 * the flag, on one QP: WRITEs take effect in order. The acquire load
-	 * keeps our CPU from reading the data before it has seen the flag. */
+	 * the flag, on one QP: WRITEs take effect in order. With the acquire
+	 * load our CPU does not read the data before it has seen the flag. */
 	for (uint64_t round = 1; round <= ROUNDS; round++) {
 		double since = now_ms();
 		while (be64toh(atomic_load_explicit(

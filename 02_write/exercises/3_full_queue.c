@@ -2,16 +2,16 @@
 /*
  * Exercise 2.3 - extend: a hundred WRITEs, sixteen places      ** 20 minutes
  *
- * wr[0] to wr[n - 1] are WRITEs, complete but for their flags. They are not
- * linked. Your send queue has PLACES places. A request takes a place when it is
- * posted. The place is free again when you have polled a completion of that
+ * wr[0] to wr[n - 1] are WRITEs, complete except for their flags. They are
+ * not linked. Your send queue has PLACES places. A request takes a place when it
+ * is posted. The place is free again when you have polled a completion of that
  * request, or of a later one. rxe frees it earlier; a NIC refuses a request
  * that finds no place, with ENOMEM. The driver counts as a NIC does.
  *
  * Write write_all():
  * - It posts each of the n requests once, in order. n may be 1, or 100.
  * - No request is posted into a full queue.
- * - It asks for as few completions as can be.
+ * - It asks for as few completions as possible.
  * - It returns when all n requests are done, and no completion is left.
  *
  * The verdicts count WRITEs from 1: WRITE 1 is wr[0]. (A program that is in a

@@ -3,8 +3,8 @@
  * Exercise 2.4 - extend: gone when the call returns            ** 20 minutes
  *
  * put() WRITEs a record to the peer. The caller keeps the record on its stack:
- * no region has it, and it is gone as soon as put() returns. The NIC may get to
- * a request later than that. As it is, put() copies each record into the
+ * no region has it, and it is gone as soon as put() returns. The NIC may look
+ * at a request later than that. Now put() copies each record into the
  * registered buffer staging and waits for the completion.
  *
  * Change put() so that most calls need no completion:
