@@ -2,8 +2,8 @@
 /*
  * 03_read/client.c - fetch memory from a server that is asleep.
  *
- * An RDMA READ is a request that travels there and data that travels back:
- * the server's NIC answers, its program is told nothing, before or after.
+ * In an RDMA READ a request travels to the server, and data travels back. The
+ * server's NIC answers. Its program is told nothing, before or after.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 static char buf[DATA];
 
-/* Do these len bytes of ours equal those at offset `at` of the server's? */
+/* Do these len bytes equal the server's bytes from offset `at` on? */
 static void compare(const char *got, int at, int len)
 {
 	for (int k = 0; k < len; k++)
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 
 	tcp_connect(&ep);
 	/* LOCAL_WRITE, because our own NIC writes what it fetched into buf. No
-	 * REMOTE_ right: the server's NIC answers, it never addresses us. */
+	 * REMOTE_ right, because the server's NIC only answers our requests. */
 	struct ibv_mr *mr =
 		ibv_reg_mr(ep.pd, buf, sizeof buf, IBV_ACCESS_LOCAL_WRITE);
 	if (!mr)
@@ -47,8 +47,8 @@ int main(int argc, char **argv)
 	struct qp_info server = recv_info(&ep, DATA);
 	qp_to_init(&ep, 0);
 	qp_to_rtr(&ep, &server);
-	/* READs we have under way at once, at most; not more than the server's
-	 * max_dest_rd_atomic. Further ones wait in our send queue. */
+	/* How many READs we may have under way at once: not more than the
+	 * server's max_dest_rd_atomic. The others wait in our send queue. */
 	ep.max_rd_atomic = DEPTH;
 	qp_to_rts(&ep);
 	barrier(&ep);
@@ -68,14 +68,14 @@ int main(int argc, char **argv)
 	};
 	memset(buf, '?', sizeof buf);
 	post(&ep, &read);
-	/* Until the completion buf belongs to the NIC: now it may hold
-	 * nothing, half of it, or all. */
+	/* Until the completion, buf belongs to the NIC. Now it may hold no
+	 * bytes, half of them, or all. */
 	expect_completion(&ep, "RDMA_READ");
 	compare(buf, 0, DATA);
 	say("one RDMA_READ of %d bytes, all as they are over there", DATA);
 
-	/* DOC: many-reads. Act 2: record by record, all posted at once, each
-	 * to a place of its own: the last one comes first. */
+	/* DOC: many-reads. Act 2: one READ for each record, all posted at once.
+	 * They put the records in reverse order: the last record comes first. */
 	struct ibv_sge sge[RECORDS];
 	struct ibv_send_wr wr[RECORDS];
 
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
 			die("the READs did not complete in order");
 		compare(buf + (RECORDS - 1 - i) * RECORD, i * RECORD, RECORD);
 	}
-	barrier(&ep); /* now, and not before, wake the server */
+	barrier(&ep); /* only now wake the server */
 	say("PASS %d more, posted at once, each record in its place", RECORDS);
 
 	int rc = ibv_dereg_mr(mr);

@@ -11,7 +11,7 @@ enum {
 	DEPTH = 4,               /* READs under way at once */
 };
 
-/* Byte k of the server's memory. No two neighbours and no two records agree. */
+/* Byte k of the server's memory. Neighbours differ, and so do records. */
 static inline char byte_at(int k)
 {
 	return (char)(k * 7 + k / 256 * 3 + k / RECORD * 5);

@@ -38,8 +38,8 @@ int main(int argc, char **argv)
 	/* DOC: second-gate. */
 	qp_to_init(&ep, IBV_ACCESS_REMOTE_READ);
 	send_info(&ep, mr);
-	/* How many READs our NIC must be able to answer at once. It keeps
-	 * notes on each, in case the answer is lost and asked for again. */
+	/* How many READs our NIC must be able to answer at once. The NIC keeps
+	 * state for each: an answer may be lost and asked for again. */
 	ep.max_dest_rd_atomic = DEPTH;
 	qp_to_rtr(&ep, &client);
 	qp_to_rts(&ep);
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 	barrier(&ep); /* asleep in poll(2), until the client is done */
 	struct ibv_wc wc;
 	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)
-		die("my completion queue stirred");
+		die("unexpected completion in the server's CQ");
 	say("PASS woke up, and my completion queue is empty");
 
 	int rc = ibv_dereg_mr(mr);

@@ -10,8 +10,8 @@
  * IBV_WC_REM_INV_REQ_ERR, IBV_WC_LOC_PROT_ERR or NO_COMPLETION.
  *
  * one_too_many: a READ of 6000 bytes, from the second byte of the region on. It
- * fails, for its last byte is behind the end of the region. How many bytes are in
- * your buffer then? Choose NONE, FIRST_PACKET, ALL_BUT_ONE or ALL.
+ * fails, because its last byte is behind the end of the region. How many bytes
+ * are in your buffer then? Choose NONE, FIRST_PACKET, ALL_BUT_ONE or ALL.
  *
  * behind_it: a correct READ, posted together with the one that fails, behind it,
  * and without IBV_SEND_SIGNALED. What does its completion say? Choose as for
