@@ -2,9 +2,9 @@
 /*
  * 04_write_imm/client.c - write, and tell.
  *
- * Data and notification in one request: RDMA_WRITE_WITH_IMM. Beside it the
- * same by hand: a plain WRITE, and behind it an empty SEND_WITH_IMM. Either
- * takes one of the server's receives, in the order they are sent.
+ * Data and notification in one request: RDMA_WRITE_WITH_IMM. Then the same by
+ * hand: a plain WRITE, and behind it an empty SEND_WITH_IMM. Both ways take one
+ * of the server's receives for each chunk, in the order of sending.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -55,7 +55,7 @@ static void write_with_imm(struct ep *ep, const struct qp_info *server,
 }
 
 /* DOC: by-hand. Two requests: the SEND is posted behind the WRITE, on the same
- * QP, so it is received when the data is in place. */
+ * QP, so the server receives it when the data is in place. */
 static void write_then_send(struct ep *ep, const struct qp_info *server,
 			    uint32_t n, unsigned flags)
 {
@@ -68,7 +68,7 @@ static void write_then_send(struct ep *ep, const struct qp_info *server,
 			       .rkey = server->rkey },
 		  .next = &wr[1] },
 		{ .wr_id = n,
-		  .opcode = IBV_WR_SEND_WITH_IMM, /* of nothing else */
+		  .opcode = IBV_WR_SEND_WITH_IMM, /* and no bytes */
 		  .send_flags = flags,
 		  .imm_data = htonl(n) },
 	};
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	barrier(&ep);
 
 	for (int i = 0; i < CHUNKS; i++) {
-		/* Not one after the other: the number has to tell. */
+		/* Not in order: the server must look at the number. */
 		uint32_t n = (uint32_t)(i * 7 % CHUNKS);
 		bool last = i % DEPTH == DEPTH - 1;
 		unsigned flags = last ? IBV_SEND_SIGNALED : 0;
@@ -118,8 +118,8 @@ int main(int argc, char **argv)
 		}
 	}
 
-	/* The end: the server looks whether it is told once more. We count,
-	 * since of a plain WRITE too many it would not be told. */
+	/* The end: the server looks for one notification too many. A plain
+	 * WRITE too many would make no notification, so we count requests. */
 	barrier(&ep);
 	if (posted != CHUNKS + CHUNKS / 2)
 		die("%d requests posted, not %d", posted, CHUNKS + CHUNKS / 2);

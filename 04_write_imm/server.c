@@ -2,10 +2,10 @@
 /*
  * 04_write_imm/server.c - be written to, and be told.
  *
- * The data comes as in lesson 02, to an address that the client names. But
- * with it comes an immediate, 32 bits, and that takes a receive and gives a
- * completion, as in lesson 01. The receive needs no buffer: the data does not
- * go there.
+ * The data comes as in lesson 02, to an address that the client names. An
+ * immediate of 32 bits comes with the data. The immediate takes a receive and
+ * makes a completion, as in lesson 01. The receive needs no buffer, because the
+ * data does not go there.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -70,8 +70,8 @@ int main(int argc, char **argv)
 	int by_write = 0, by_send = 0;
 
 	for (int i = 1; i <= CHUNKS; i++) {
-		/* DOC: told. One completion, one chunk. When we are told of
-		 * it, it is here, and so is all that was written before it. */
+		/* DOC: told. One completion, one chunk. When it comes, the chunk
+		 * is here, and so is all that was written before the chunk. */
 		struct ibv_wc wc = wait_wc(&ep);
 		if (wc.status != IBV_WC_SUCCESS)
 			die("notification: %s", ibv_wc_status_str(wc.status));
@@ -102,8 +102,8 @@ int main(int argc, char **argv)
 			barrier(&ep); /* DEPTH more may come */
 	}
 
-	/* The end: all that the client sent has been accepted. A notification
-	 * too many would have taken the spare receive. */
+	/* The end: everything that the client sent has been accepted. One
+	 * notification too many would have taken the spare receive. */
 	barrier(&ep);
 	struct ibv_wc wc;
 	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)

@@ -4,11 +4,11 @@
  *
  * MESSAGES messages go through SLOTS slots in the peer's memory. Each is written
  * to a slot that is free, and the immediate says to which. The peer keeps a slot
- * for a while, and gives the slots back in an order of its own: for each an empty
- * SEND_WITH_IMM, whose immediate is the number of the slot, in network order. We
- * call that a credit.
+ * for a while, and gives the slots back in any order. For each slot it sends an
+ * empty SEND_WITH_IMM, whose immediate is the number of the slot, in network
+ * order. We call that a credit.
  *
- * send_all() uses the slots in turn and asks nobody. Write it anew:
+ * Now send_all() uses the slots in turn and waits for no credit. Rewrite it:
  *
  * - Write message 0, 1, 2 ... in order, each into a slot that is free. All slots
  *   are free at first. A slot is free again when you have its credit.
