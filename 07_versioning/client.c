@@ -2,10 +2,10 @@
 /*
  * 07_versioning/client.c - read what somebody is writing.
  *
- * A READ is no snapshot: it may find the first half of the new record and the
- * second half of the old one. So read the version, the data, the version
- * again, in this order, and throw the data away unless both versions are the
- * same *and* say that nobody was writing.
+ * A READ is not a snapshot: it may find the first half of the new record and
+ * the second half of the old record. So read the version, the data, and the
+ * version again, in this order. Throw the data away unless both versions are
+ * the same *and* say that nobody was writing.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -24,10 +24,10 @@ static struct qp_info server;
 static int accepted, rejected, torn;
 
 /*
- * DOC: one-by-one. Version, data, version: each READ is posted when the one before
- * has completed. A memory barrier would order nothing here: the NICs do the work.
- * One READ of all three would not do either: nothing says in which order a READ
- * fetches its bytes.
+ * DOC: one-by-one. Version, data, version: each READ is posted when the READ
+ * before it has completed. A memory barrier orders nothing here: NICs do the
+ * work. One READ of all three is not enough either: nothing says in which order
+ * a READ fetches its bytes.
  */
 static void read_record(struct ep *ep)
 {
@@ -61,7 +61,7 @@ static void read_record(struct ep *ep)
 	}
 }
 
-/* By its content, whatever the versions say. */
+/* Judged by the content, whatever the versions say. */
 static bool is_torn(void)
 {
 	for (int i = 1; i < WORDS; i++)

@@ -12,7 +12,7 @@
 enum {
 	LESSON = 7,
 	WORDS = 750,  /* 6000 bytes: several packets wherever this runs */
-	PAUSE = 2000, /* us: the writer rests so long, at first */
+	PAUSE = 2000, /* us: how long the writer rests, at first */
 };
 
 /* The server's record. In update n every word of data is n: a record with two

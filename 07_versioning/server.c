@@ -2,10 +2,10 @@
 /*
  * 07_versioning/server.c - write while others read.
  *
- * The server's CPU changes the record, and the client's NIC reads it whenever
- * it likes. No lock: a version number lets the reader see whether it came at
- * a bad moment. That works if the number says "in the middle of it" *during*
- * the update. A number that changes only afterwards does not.
+ * The server's CPU changes the record, and the client's NIC reads the record
+ * at any moment. There is no lock: a version number shows the reader whether it
+ * came at a bad moment. For that the number must say "being written" *during*
+ * the update. A number that changes only after the update is not enough.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -16,12 +16,12 @@
 
 static _Alignas(64) struct record record;
 
-/* How long the writer rests in and after each update, in us. Ever longer: on a
- * slow network, too, READs come in between, and three READs fit in. */
+/* How long the writer rests in and after each update, in us. The rests become
+ * longer: so three READs fit into a rest on a slow network, too. */
 static unsigned rest;
 
-/* Half of the data, a rest, the other half: a reader who comes in between is
- * sure to find both, on a fast machine as on a slow one. */
+/* Half of the data, a rest, the other half: a reader that comes in between
+ * finds old and new data, on a fast machine and on a slow one. */
 static void write_data(uint64_t n)
 {
 	for (int i = 0; i < WORDS; i++) {
@@ -37,7 +37,7 @@ static _Atomic uint64_t *version(void)
 	return (_Atomic uint64_t *)&record.version;
 }
 
-/* DOC: naive. The version is changed once, when all is written. */
+/* DOC: naive. The version is changed once, after all is written. */
 static void naive_update(uint64_t n)
 {
 	write_data(n);
@@ -45,13 +45,13 @@ static void naive_update(uint64_t n)
 }
 
 /*
- * DOC: seqlock. Odd while we write, even when the record is whole. The fence
- * keeps the data's stores behind the odd version, the release store keeps the
- * even version behind the data's. C11 says so for readers that are CPUs, of
- * data that is atomic; compilers keep to it for plain stores, too. Of NICs it
- * says nothing. On x86 DMA is coherent, and a NIC sees our stores in the order
- * in which another CPU would. On arm64 this fence is dmb ish; for stores that a
- * device reads rdma-core takes dmb oshst (util/udma_barrier.h).
+ * DOC: seqlock. The version is odd while we write, and even when the record is
+ * whole. The fence keeps the stores of the data behind the odd version. The
+ * release store keeps the even version behind the data. C11 promises this for
+ * readers that are CPUs, and for atomic data; compilers do it for plain stores,
+ * too. C11 says nothing about NICs. On x86 DMA is coherent, and a NIC sees our
+ * stores in the order in which another CPU would. On arm64 this fence is dmb
+ * ish; rdma-core takes dmb oshst towards a device (util/udma_barrier.h).
  */
 static void seqlock_update(uint64_t n)
 {
@@ -94,8 +94,8 @@ int main(int argc, char **argv)
 	tcp_accept(&ep);
 	struct qp_info client = recv_info(&ep, 0);
 
-	/* Only to be read. That *we* write to it needs no right at all: rights
-	 * are for NICs. */
+	/* Other NICs may only READ the record. Our CPU needs no right to write
+	 * to it: rights are for NICs. */
 	struct ibv_mr *mr = ibv_reg_mr(ep.pd, &record, sizeof record,
 				       IBV_ACCESS_REMOTE_READ);
 	if (!mr)

@@ -10,8 +10,8 @@
  *   - there is one completion, and the record is here when read_record()
  *     returns. It sets no flag that is not needed.
  *
- * (The lesson does not do this: if a packet is lost, rxe leaves such a list
- * waiting for ever, see docs/rxe.md. Here none is lost.)
+ * (The lesson does not do this: if a packet is lost, such a list waits for
+ * ever on rxe, see docs/rxe.md. Here no packet is lost.)
  */
 #include "2_one_list.h"
 

@@ -6,11 +6,11 @@
  * in act 2 of the lesson. This update() is right for one writer only. Repair
  * update():
  *   - it calls write_data(n) exactly once;
- *   - the version is odd meanwhile, and the other writer is not at work. The
- *     other writer keeps the rules: it begins only at an even version;
- *   - while the other writer is at work, the version stays as it is. A reader
- *     may look at any moment: do not add and take back;
- *   - if the other writer is at work, update() waits until it has finished;
+ *   - while write_data() works, the version is odd, and the other writer does
+ *     not write. The other writer begins only at an even version;
+ *   - while the other writer writes, update() does not change the version, not
+ *     even for a moment: a reader may look at any time;
+ *   - if the other writer writes, update() waits until it has finished;
  *   - each update adds 2 to the version. The version never goes back.
  *
  * look() returns the version. Call look() in each turn of a loop that waits:

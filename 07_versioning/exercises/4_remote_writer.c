@@ -12,8 +12,8 @@
  *   - u->even adds 1 (compare_add) to the version;
  *   - update() returns when all is done, and has consumed all completions.
  *
- * (rxe may leave out what was found if packets are lost: lesson 06. Here none is
- * lost.) post(ep, list) and expect_completion(ep, "what") are those of common/post.h.
+ * (On rxe the old value may be missing if packets are lost: lesson 06. Here no
+ * packet is lost.) common/post.h has post() and expect_completion().
  */
 #include "4_remote_writer.h"
 

@@ -8,11 +8,12 @@
  *
  * Write rescue(), which the server's CPU calls when it has seen an odd version:
  *   - a writer is taken for dead if PATIENCE of your looks in a row return the
- *     same odd version. One whose version changes lives: do not cut it off;
+ *     same odd version. A writer that changes the version lives: do not cut it
+ *     off;
  *   - if the update ends while you look, all is well: return;
- *   - nothing of a dead writer may come in later, in case it was only slow;
- *   - at the end the version is even, the data that of the last whole update,
- *     and no reader accepts torn data. Such a reader may have READ its first
+ *   - no WRITE of a dead writer may arrive later: it may be only slow;
+ *   - at the end the version is even, the data is the data of the last whole
+ *     update, and no reader accepts torn data. A reader may have READ its first
  *     version before the writer began, and the data in the middle. It READs
  *     its second version when you have returned.
  *

@@ -3,7 +3,7 @@
  * Exercise 7.6 - choose: what protects this record?         ** 20 minutes
  *
  * A server has a record of 6000 bytes, clients READ it. Choose for each problem
- *   LOCK        COMPARE_AND_SWAP takes a lock, and gives it back (lesson 06);
+ *   LOCK        COMPARE_AND_SWAP takes a lock, and releases it (lesson 06);
  *   VERSION     READ the version, the data, the version (this lesson). Nobody
  *               changes the version by an atomic, as in 7.4;
  *   CHECKSUM    one READ of the data and a checksum of all of it, which the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Solution of exercise 7.1 - the version comes round again */
+/* Solution of exercise 7.1 - the same version again */
 #include "1_round_again.h"
 
 const int after_127 = REJECTED_WHOLE;
