@@ -2,10 +2,10 @@
 /*
  * 08_double_buffer/client.c - read the buffer that is not being written.
  *
- * Which one is that? Only the server's memory knows, so the index must be
- * READ, and must be here before the buffer can be asked for: two round trips.
- * Meanwhile the writer goes on. After a single flip the buffer we are reading
- * is the very one that it writes next. So look again, afterwards.
+ * Which buffer is that? Only the server's memory says so. The index must be
+ * READ, and must be here before the buffer can be READ: two round trips.
+ * Meanwhile the writer goes on. After a single flip it writes into the buffer
+ * that we are reading. So look at the generation again, after the buffer.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ static void fetch(struct ep *ep, void *to, uint32_t len, size_t from)
 	expect_completion(ep, "RDMA_READ");
 }
 
-/* DOC: fetch-generation. The server's, not a copy that we have here. */
+/* DOC: fetch-generation. It is in the server's memory: READ it each time. */
 static uint64_t fetch_generation(struct ep *ep)
 {
 	fetch(ep, &own.generation, sizeof own.generation,
@@ -50,7 +50,7 @@ static uint64_t fetch_generation(struct ep *ep)
 	return own.generation;
 }
 
-/* By its content: the generation it should be, and only that. */
+/* Judged by the content: every word is the generation that it should be. */
 static bool is_right(uint64_t g)
 {
 	for (int i = 0; i < WORDS; i++)
@@ -63,8 +63,8 @@ static bool is_right(uint64_t g)
  * Reads the newest of `buffers` buffers until READS were accepted. `may_pass`:
  * accept if the writer has published at most that many generations meanwhile;
  * -1: do not look. DOC: starve. A slow reader comes too late each time, so it
- * gives up after SLOW_READS. If it was in time, it was not slow: so much slower
- * is the writer on a busy machine.
+ * gives up after SLOW_READS. If it came in time, the writer is slow, too (a busy
+ * machine): then the reader becomes slower.
  */
 static void read_many(struct ep *ep, unsigned buffers, int may_pass, bool slow)
 {

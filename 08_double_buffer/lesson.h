@@ -13,8 +13,8 @@ enum {
 	LESSON = 8,
 	BUFFERS = 4,     /* act 3 uses all, acts 1 and 2 the first two */
 	WORDS = 750,     /* 6000 bytes: several packets wherever this runs */
-	PAUSE = 2000,    /* us: the writer rests, in each buffer's middle;
-			  * the reader now and then, before the data */
+	PAUSE = 2000,    /* us: the writer rests in the middle of a buffer,
+			  * the reader sometimes before the data */
 	SLOW_READS = 20, /* of act 4 */
 };
 

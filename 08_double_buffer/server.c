@@ -3,8 +3,8 @@
  * 08_double_buffer/server.c - write one buffer while others read the other.
  *
  * The server's CPU writes the next generation into a buffer that nobody
- * should be reading, then publishes it with one store. It never waits. So
- * nothing keeps it from coming back to a buffer that is still being read.
+ * should be reading, then publishes it with one store. The writer never waits.
+ * So it may come back to a buffer that is still being read.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -26,11 +26,11 @@ static void fill(uint64_t *buffer, uint64_t g)
 }
 
 /*
- * DOC: publish. A release store of an aligned 8-byte word: whoever sees the new
- * generation finds its buffer complete. volatile would not promise that. And the
- * fence: whoever sees something of the next update sees this generation, too.
- * C11 says so for CPUs. On x86 it holds for NICs as well. On arm64 this fence is
- * dmb ish; for stores that a device reads rdma-core takes dmb oshst
+ * DOC: publish. A release store of an aligned 8-byte word: a reader that sees
+ * the new generation finds its buffer complete. volatile does not promise that.
+ * The fence: a reader that sees a part of the next update sees this generation,
+ * too. C11 promises both for CPUs. On x86 both hold for NICs as well. On arm64
+ * this fence is dmb ish; rdma-core takes dmb oshst towards a device
  * (util/udma_barrier.h).
  */
 static void publish(uint64_t g)
@@ -40,8 +40,9 @@ static void publish(uint64_t g)
 	atomic_thread_fence(memory_order_release);
 }
 
-/* Writes generation after generation, until the client has seen enough; if it looks
- * again, ever less often, so that on a slow network, too, it is served at last. */
+/* Writes generation after generation until the client has seen enough. For a
+ * client that looks again, the rests become longer: so it is served on a slow
+ * network, too. */
 static void write_until_called(struct ep *ep, unsigned buffers,
 			       bool looks_again)
 {

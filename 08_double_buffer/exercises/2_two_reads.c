@@ -3,14 +3,14 @@
  * Exercise 8.2 - extend: two READs for a buffer              ** 30 minutes
  *
  * A reader follows the writer of four buffers: each call of read_next() returns
- * a newer generation. This read_next() READs three times for each buffer, and
- * it is neither safe nor does it wait for a newer one. Write read_next():
+ * a newer generation. This read_next() READs three times for each buffer. It is
+ * not safe, and it does not wait for a newer generation. Write read_next():
  *   - it puts a whole buffer into to[], and returns its generation. The
  *     generation is newer than all that were returned before. (It need not be
  *     the newest. Some may be left out.)
  *   - if there is no newer one, it READs the generation until there is one;
  *   - if there is always a newer one, and nothing must be thrown away, it
- *     READs twice for a buffer, and once more for the first buffer of all.
+ *     READs twice for a buffer, and once more for the very first buffer.
  *
  * Generations begin with 1; generation g is in buffer g % BUFFERS. r is the
  * same struct reader in each call: two words, 0 at first, for what you want to

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 8.3 - extend: a lease                             ** 40 minutes
+ * Exercise 8.3 - extend: a lease that never ends             ** 40 minutes
  *
- * A reader as slow as the one of act 4 would like to be served. So each of the
- * two buffers has a word, its lease: how many readers are in it. The writer
- * looks at the lease before it begins to write into a buffer, and waits until
- * the lease is 0. It does not look again while it writes. So far nobody tells
- * the writer that a buffer is being read. Write read_leased():
+ * A reader as slow as the reader of act 4 shall be served. So each of the two
+ * buffers has a word, its lease: how many readers are in the buffer. (A lease
+ * that never ends is a reader count.) The writer looks at the lease before it
+ * begins to write into a buffer, and waits until the lease is 0. It does not look
+ * again while it writes. So far nobody tells the writer that a buffer is being
+ * read. Write read_leased():
  *   - it puts a whole generation into to[], and returns its number, which was
  *     READ from the server;
  *   - while it READs a buffer, the writer cannot be in it;

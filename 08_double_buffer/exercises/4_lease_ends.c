@@ -3,11 +3,12 @@
  * Exercise 8.4 - extend: a lease that ends by itself        *** 60 minutes
  *
  * With the lease of exercise 8.3 a reader that dies stops the writer for ever.
- * So here a lease is two numbers in one word: above bit 32 an epoch, below it
- * how many readers are in the buffer. A writer that has waited too long ends
- * all leases of the buffer by one COMPARE_AND_SWAP: the epoch grows by 1, the
- * readers become 0. Then it writes. But the reader was perhaps not dead, only
- * slow. No clocks are compared: those of two machines never agree.
+ * So here a lease is two numbers in one word: the upper 32 bits are an epoch,
+ * the lower 32 bits say how many readers are in the buffer. A writer that has
+ * waited too long ends all leases of the buffer by one COMPARE_AND_SWAP: the
+ * epoch grows by 1, the readers become 0. Then it writes. But the reader was
+ * perhaps not dead, only slow. No clocks are compared: the clocks of two
+ * machines never agree.
  *
  * Write read_leased():
  *   - it puts a whole generation into to[], and returns its number, which was
@@ -17,9 +18,9 @@
  *     given back. Other readers come and go between your requests. They count
  *     themselves in and out, in the same word.
  *
- * read_leased() here is that of exercise 8.3. It is wrong now: what does its -1
- * do in another epoch? Besides what 8.3 had there is swap_lease(number, from,
- * to), see drivers/08_double_buffer/reads.h.
+ * read_leased() here is the solution of exercise 8.3. It is wrong now: what does
+ * its -1 do in another epoch? Besides what 8.3 had there is swap_lease(number,
+ * from, to), see drivers/08_double_buffer/reads.h.
  */
 #include "reads.h"
 

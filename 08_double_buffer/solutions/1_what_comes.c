@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Solution of exercise 8.1 - what comes of it? */
+/* Solution of exercise 8.1 - what does the reader get? */
 #include "1_what_comes.h"
 
 const int two_and_a_half = ACCEPTED_WHOLE; /* g + 3 has a buffer of its own */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Solution of exercise 8.3 - a lease */
+/* Solution of exercise 8.3 - a lease that never ends */
 #include "reads.h"
 
 uint64_t read_leased(uint64_t to[WORDS])
