@@ -3,8 +3,8 @@
  * 09_block_store/ask.c - the client's side of the protocol: see ask.h.
  *
  * A command names our buffer: address and rkey. From the SEND to the reply the
- * buffer is the server's: its NIC writes or reads it. The reply gives back the
- * buffer, the tag, and the right to send one more command: a credit.
+ * buffer belongs to the server, whose NIC writes or reads it. The reply gives back
+ * the buffer, the tag, and the right to send one more command: a credit.
  */
 #include <errno.h>
 #include <string.h>
@@ -66,7 +66,7 @@ void depart(struct client *c)
 	ep_close(&c->ep);
 }
 
-/* DOC: command. The data is not in it: it says where the data is, or goes. */
+/* DOC: command. It has no data: it says where the data is, or where it goes. */
 void start(struct client *c, uint32_t tag, uint32_t operation, uint64_t first,
 	   uint32_t count)
 {

@@ -2,9 +2,9 @@
 /*
  * 09_block_store/client.c - ask for blocks, and let the server fetch and bring.
  *
- * What a command is, and when it is done, stands in ask.c. Here are the acts of
- * this lesson: one command at a time; a reply that comes early; bad commands;
- * two clients at once, of which one breaks the rules. With -o it is a tool
+ * ask.c says what a command is and when it is done. Here are the acts of this
+ * lesson: one command at a time; a reply that comes early; bad commands; two
+ * clients at once, and one of them breaks the rules. With -o the program is a tool
  * instead: it copies blocks from standard input or to standard output.
  */
 #include <errno.h>
@@ -63,10 +63,10 @@ static void *free_the_wire(void *ms)
 	return NULL;
 }
 
-/* DOC: early. Our wire is slow: the command leaves after ms. Before that we cut it
- * for all that comes behind: what our NIC answers to the server's READ is lost, for
- * a while. The reply says that the buffer is ours again. So we use it, at once.
- * False: the cut came too late to prove anything. */
+/* DOC: early. Our wire is slow: the command leaves after ms. Before that we cut the
+ * wire for all that comes behind the command: the answer of our NIC to the server's
+ * READ is lost, for a while. The reply says that the buffer is ours again. So we use
+ * the buffer, at once. False: the cut came too late to prove anything. */
 static bool act_2(struct client *c, int ms)
 {
 	uint64_t word = 100ULL << 32;
@@ -89,7 +89,7 @@ static bool act_2(struct client *c, int ms)
 	return in_time;
 }
 
-/* DOC: refused. Each gets its status, and the connection is as good as before. */
+/* DOC: refused. Each bad command gets its status, and the connection goes on. */
 static void act_3(struct client *c)
 {
 	static const struct {
@@ -186,8 +186,8 @@ static void be_lost(struct client *c, uint32_t operation)
 	depart(c);
 }
 
-/* DOC: wrong-keys. Whether a key is right only our own NIC can tell, and when it
- * says no, that is the end of the connection. */
+/* DOC: wrong-keys. Only our own NIC knows whether a key is right. When it says no,
+ * the connection is over. */
 static void *second_client(void *opt)
 {
 	for (int revoked = 0; revoked < 2; revoked++) {
@@ -219,8 +219,8 @@ static unsigned number(const char *what, const char *text, unsigned min,
 	return (unsigned)n;
 }
 
-/* Whole blocks: the last one is filled up with zeroes. `out` is for data, since
- * standard output is where we say things. */
+/* Whole blocks: the last one is filled up with zeroes. `out` is for data: say()
+ * prints to standard output. */
 static void tool(struct client *c, const char *what, unsigned first,
 		 unsigned count, unsigned size, FILE *out)
 {
@@ -268,7 +268,7 @@ int main(int argc, char **argv)
 
 	arrive(&one, &opt);
 	if (what) {
-		/* What we say goes where errors go, for data needs the place. */
+		/* Standard output is for data, so say() gets standard error. */
 		FILE *out = fdopen(dup(STDOUT_FILENO), "w");
 		if (!out || dup2(STDERR_FILENO, STDOUT_FILENO) == -1)
 			die_err(errno, "dup");

@@ -4,7 +4,8 @@
  *
  * A client SENDs commands. The server moves the data, by RDMA WRITE into the
  * client's buffer or RDMA READ out of it, and SENDs a reply. No client can touch
- * the server's memory. One that dies or breaks the rules is lost, and no other.
+ * the server's memory. A client that dies or breaks the rules is lost, and no
+ * other client.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +51,7 @@ static uint64_t id(const struct work *w, enum kind kind)
 	return (uint64_t)((w - works) * KINDS + kind);
 }
 
-/* DOC: one-queue. The receive is nobody's: whichever client SENDs next takes it. */
+/* DOC: one-queue. The receive belongs to nobody: the next SEND takes it. */
 static void offer(struct work *w)
 {
 	struct ibv_sge sge = { (uintptr_t)&w->command, sizeof w->command,
@@ -73,7 +74,7 @@ static void release(struct work *w)
 	offer(w);
 }
 
-/* DOC: lose. It, and nobody else. (Without -f only keys may be wrong: act 4.) */
+/* DOC: lose. This client, no other. (Without -f only keys may be wrong: act 4.) */
 static void lose(struct guest *g, const char *what, const char *why)
 {
 	bool key = strcmp(why, ibv_wc_status_str(IBV_WC_REM_ACCESS_ERR)) == 0;
@@ -109,7 +110,7 @@ static void reply(struct work *w, enum status status,
 	post(&w->guest->ep, &list);
 }
 
-/* DOC: check. No number of the client's is used before it was looked at. */
+/* DOC: check. No number from the client is used before it was checked. */
 static enum status check(const struct command *m, unsigned under_way)
 {
 	if (m->tag >= TAGS || under_way & 1u << m->tag)
@@ -120,7 +121,7 @@ static enum status check(const struct command *m, unsigned under_way)
 		return ST_UNKNOWN_OPERATION;
 	if (m->count == 0 || m->count > MAX_COUNT)
 		return ST_BAD_COUNT;
-	/* Not first + count > BLOCKS: such a sum may begin again at 0. */
+	/* Not first + count > BLOCKS: that sum may begin again at 0. */
 	if (m->first >= BLOCKS || m->count > BLOCKS - m->first)
 		return ST_NO_SUCH_BLOCK;
 	return ST_OK;
@@ -173,7 +174,7 @@ static void serve(struct work *w)
 	}
 }
 
-/* DOC: store. All of it is here. Only now blocks change, in one pwrite. */
+/* DOC: store. All of the data is here. Only now blocks change, in one pwrite. */
 static void fetched(struct work *w)
 {
 	uint32_t len = w->command.count * BLOCK;
@@ -188,9 +189,9 @@ static void fetched(struct work *w)
 		reply(w, ok ? ST_OK : ST_IO_ERROR, NULL, 0);
 }
 
-/* DOC: behind. Who is answered may ask again before we have the completions: a
- * fence waits for the data, not for our CQ. So what comes behind an early WRITE
- * waits until that is done; and nobody has more than TAGS works served. */
+/* DOC: behind. A client that has its reply may ask again before we have the
+ * completions: a fence waits for the data, not for our CQ. So commands behind an
+ * early WRITE wait until it is done; and no client has more than TAGS works served. */
 static void serve_next(struct guest *g)
 {
 	struct account *a = &of[g - door.guest];
@@ -237,8 +238,8 @@ static void completed(const struct ibv_wc *wc)
 	serve_next(g);
 }
 
-/* DOC: welcome. The QP takes its receives from the queue of all. And its PD is
- * that of all: a PD says whose rkeys a QP may use here, and there are none. */
+/* DOC: welcome. All QPs take their receives from the shared queue, and all share
+ * one PD: a PD says which rkeys a peer may use, and here are none. */
 static void welcome(struct guest *g, const struct qp_info *peer)
 {
 	struct ibv_qp_init_attr init = {
@@ -275,7 +276,7 @@ int main(int argc, char **argv)
 		die_err(errno, "%s", file ? file : "memfd_create");
 	struct ep base = ep_open_device(&opt, 3 * WORKS); /* its requests */
 	base.timeout = 17; /* 7 tries of 0.5 s: act 2, on a busy machine */
-	/* DOC: own-memory. For our own NIC only: no peer gets a key. */
+	/* DOC: own-memory. For our own NIC only: no client gets a key. */
 	mr = ibv_reg_mr(base.pd, works, sizeof works, IBV_ACCESS_LOCAL_WRITE);
 	if (!mr)
 		die_err(errno, "ibv_reg_mr");

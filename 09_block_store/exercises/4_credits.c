@@ -5,13 +5,13 @@
  * In the lesson each client has the same few credits, also if it is alone, and most
  * receives are never used. Here a reply brings as many credits as credits() says.
  * It is called when client `who` has come, and when one of its commands is answered;
- * that command is not in held[who] any more. What a client holds, credits or
+ * then this command is not in held[who] any more. What a client holds, credits or
  * commands, cannot be taken from it.
  *
- * - Never may more commands come than there are receives.
+ * - There must not be more credits and commands than receives.
  * - A client must not be left without credit and without a command: it could never
- *   ask again. A client that comes, too: there are PLACES places, and for each
- *   that is free one receive must be left.
+ *   ask again. The same holds for a client that comes: there are PLACES places, and
+ *   for each free place one receive must be left.
  * - What these places leave is shared: if n clients are here and ask all the time,
  *   each soon has an n-th of it (rounded down), however much one of them had.
  * - A client that holds much and asks nothing keeps what it has.
