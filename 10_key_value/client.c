@@ -2,11 +2,11 @@
 /*
  * 10_key_value/client.c - GET, PUT, INSERT and DELETE, while the server sleeps.
  *
- * All that a key-value server would do, its clients do from outside: table.h has
- * the requests. Three clients are at work at once, and each writes down what its
- * operations found and left. Were they right? Each value may be right in itself,
- * and yet be old, or lost. So the question is: is there any order, one operation
- * after the other, in which all of that can have happened? (history.h)
+ * The clients do all that a key-value server would do: table.h has the requests.
+ * Three clients are at work at once, and each writes down what its operations
+ * found and left. Were they right? Each value may be right in itself, and yet be
+ * old, or lost. So the question is: is there any order, one operation after the
+ * other, in which all of that can have happened? (history.h)
  */
 #include <errno.h>
 #include <stdatomic.h>

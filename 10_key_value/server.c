@@ -4,7 +4,7 @@
  *
  * The server lends a hash table and sleeps. It answers no GET and no PUT. Only
  * one thing cannot be done from outside: to stop a client that has a right to
- * WRITE. So that is what it is woken for.
+ * WRITE. Clients wake the server for that.
  */
 #include <errno.h>
 
@@ -15,8 +15,8 @@ static struct shared shared;
 static struct ep conn[CLIENTS];
 
 /*
- * DOC: cut-off. What this client sends is dropped from now on. Neither a lease nor a
- * version can do that: a WRITE does not look at them when it arrives. When
+ * DOC: cut-off. What this client sends is dropped from now on. A lease or a version
+ * cannot do that: a WRITE does not look at them when it arrives. When
  * ibv_destroy_qp has returned, nothing of the QP is executed any more, and what comes
  * later finds no QP. ERR or RESET would be too early (docs/rxe.md).
  */

@@ -3,9 +3,9 @@
  * 10_key_value/table.h - a slot of the table, as a client reads and changes it.
  *
  * The table is in the memory of a server that sleeps. So all that keeps it in order
- * is here: a reader looks at the version before and after (lesson 07), a writer makes
- * the version odd before it writes and even when it is done (exercise 7.4), and
- * whoever waits too long for a writer has it cut off, and does its work.
+ * is here: a reader looks at the version before and after (lesson 07). A writer makes
+ * the version odd before it writes and even when it is done (exercise 7.4). A client
+ * that waits too long for a writer has the writer cut off, and does its work.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -109,7 +109,7 @@ static void fetch(struct worker *w, void *to, uint32_t len, size_t from)
 	must(round_trip(w, &read, &read), "RDMA_READ");
 }
 
-/* So that the bad moments, which are short, are met often. */
+/* Makes the short bad moments longer, so that they are met often. */
 static void rest(struct worker *w)
 {
 	if (w->rests && rand_r(&w->seed) % 4 == 0)
@@ -198,8 +198,8 @@ static bool change(struct worker *w, unsigned s, uint64_t from)
 /*
  * DOC: recover. The slot has been taken for too long. Is its client dead, or only
  * slow? We need not know: once it is cut off, it can write no more. Then we do
- * what its log says, as a change of our own: if we are late, the version is
- * another one, and if we die, somebody finds the same in our log.
+ * what its log says, as a change of our own. If we are late, the version is another
+ * one. If we die, somebody finds the same in our log.
  */
 static void recover(struct worker *w, unsigned s, uint64_t odd)
 {
