@@ -253,7 +253,7 @@ static void look(struct worker *w, unsigned s)
 
 /* DOC: find. The slot that has the key; without one, the first that was never
  * used; SLOTS: there is neither. A deleted key keeps its slot, so each search for
- * it, by whomever, ends in the same place. */
+ * this key, by any client, ends in the same place. */
 static unsigned find(struct worker *w, uint64_t key)
 {
 	for (unsigned i = 0; i < SLOTS; i++) {
