@@ -85,6 +85,8 @@ BENCH := $B/bench/server $B/bench/client
 BOTH := $(patsubst %.c,%.o,$(filter-out %/server.c %/client.c,$(wildcard bench/*.c)))
 $(BENCH): $(BOTH:%=$B/%)
 $(BENCH:$B/%=$B/asan/%): $(BOTH:%=$B/asan/%)
+# A writer and a reader of one record.
+CONTENDED := $B/bench/contended/server $B/bench/contended/client
 
 # Any bytes as QP info (libFuzzer is clang's), and peers that break the rules.
 FUZZED := tests/fuzz.c common/tcp.c common/plumbing/sockets.c
@@ -104,7 +106,7 @@ ALONE := $B/06_atomics/atomic_write
 
 # All that the tests run; names prints it, a word each.
 ILLUSTRATED := $B/docs/illustrated/server $B/docs/illustrated/client
-EVERYTHING := $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(BENCH) $(BENCH:$B/%=$B/asan/%) $(ILLUSTRATED) $(ALONE) $(ALONE:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
+EVERYTHING := $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(BENCH) $(CONTENDED) $(patsubst $B/%,$B/asan/%,$(BENCH) $(CONTENDED)) $(ILLUSTRATED) $(ALONE) $(ALONE:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
 	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency $B/model $B/rude $B/history $B/dies
 everything: $(EVERYTHING)
 names:
@@ -209,7 +211,7 @@ illustrated: $(ILLUSTRATED) ## docs/illustrated.html anew, from a run
 pictures: ## draw the packets of each lesson (wire.svg), as its README shows them
 	@for l in $(LESSONS); do lab/picture $$l/README.md >$$l/wire.svg || exit; done
 
-bench: $(BENCH) ## what each technique costs, and perftest beside it: five minutes
+bench: $(BENCH) $(CONTENDED) ## what each technique costs, and perftest beside it: five minutes
 	@bench/run $(GROUPS)
 bench-record: bench ## and put that run into docs/performance.md
 	@bench/record

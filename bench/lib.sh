@@ -24,17 +24,18 @@ for role in server client; do
 done
 
 # pair DIR OPTION...: runs it, and sets r[KEY] to what its line "result" says. False, with
-# what both said, if it failed.
+# what both said, if it failed. The server in DIR/contended takes the options, too.
 declare -A r
 pair() {
-	local word
-	CLIENT_ARGS="-t $wait_s ${*:2}" SERVER_ARGS="-t $wait_s" \
+	local word theirs=
+	[[ $1 != */contended ]] || theirs=${*:2}
+	CLIENT_ARGS="-t $wait_s ${*:2}" SERVER_ARGS="-t $wait_s $theirs" \
 		run_pair $bench/run "$1/server" "$1/client"
 	r=()
 	while read -r word; do
 		r[${word%%=*}]=${word#*=}
 	done < <(sed -n 's/^client: # result //p' $bench/run/client.err | tr ' ' '\n')
-	[ "$(cat $bench/run/{client,server}.rc)" != "0"$'\n'"0" ] || [ -z "${r[op]-}" ] || return 0
+	[ "$(cat $bench/run/{client,server}.rc)" != "0"$'\n'"0" ] || [ ${#r[@]} = 0 ] || return 0
 	echo "bench: client ${*:2}:" >&2
 	tail -qn 2 $bench/run/{client,server}.{out,err} >&2
 	return 1
