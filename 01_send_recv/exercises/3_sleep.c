@@ -12,7 +12,7 @@
  *   makes one event. A completion that was there before makes none.
  * - sleep_until_event(ep) waits for that event, takes it and acknowledges it.
  * - Only SOLICITED messages may wake you.
- * - Do not sleep while a message is waiting, nor poll in a circle.
+ * - Do not sleep while a message is waiting. Do not poll again and again.
  * - An event may be older than your last look at the CQ.
  */
 #include "3_sleep.h"

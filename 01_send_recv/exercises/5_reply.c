@@ -15,7 +15,7 @@
  *   the client send the next request, but not before answer() has read it.
  * - Your CQ shows both: receives (opcode IBV_WC_RECV) and SENDs (IBV_WC_SEND).
  *
- * As it is, serve() does what one would write first.
+ * Now serve() does what most people would write first.
  */
 #include "5_reply.h"
 
