@@ -4,7 +4,7 @@
  *
  * write_pieces() gets a list of n pieces of our memory. Piece i must arrive at
  * address p[i].to of the peer. The list is in the order of these addresses. The
- * completion is a success, and yet bytes are in the wrong place.
+ * completion is a success, but bytes are in the wrong place.
  *
  * Repair write_pieces():
  * - Each piece arrives where it belongs. No other byte over there changes.
