@@ -6,9 +6,9 @@
  * below posts the READ of one record into one slot. All n are posted at once, so
  * they overwrite each other. Write fetch_all():
  *
- * - Call take(i) once for each record, in order: i = 0, 1, ... n - 1. It looks at
- *   the record in the slot that you chose for it, and is done with it when it
- *   returns.
+ * - Call take(i) once for each record, in order: i = 0, 1, ... n - 1. take(i) looks
+ *   at record i in the slot that you chose. When take(i) returns, it does not need
+ *   the slot any more.
  * - Post the READs in the order of the records.
  * - A record may be taken when its READ is complete. Then, and not before, its slot
  *   is free for the READ of another record.

@@ -3,9 +3,9 @@
  * Exercise 3.4 - extend: no addresses at all                 ** 30 minutes
  *
  * The peer registered its memory with ibv_reg_mr_iova(), from 0 on. A remote
- * address is then an offset, and nobody needs to know where the memory is. It
- * begins with a directory: entry i is at offset i * sizeof(struct entry) and says
- * where record i is, and how long, both in big endian.
+ * address is then an offset, and nobody needs to know where the memory is. The
+ * memory begins with a directory: entry i is at offset i * sizeof(struct entry).
+ * The entry says where record i is, and how long, both in big endian.
  *
  * Write fetch(). It gets record i, and returns the length of the record:
  *
