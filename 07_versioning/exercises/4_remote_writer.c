@@ -6,7 +6,7 @@
  * readers READ as in act 2 of the lesson. Write update(); u has its requests:
  *   - u->odd makes the version odd. Set compare_add and swap. It changes an
  *     even version v to v + 1, and no odd one. Try until it succeeds: *u->found
- *     says what it found. You do not know the version before; begin with 0;
+ *     says what it found. At first you do not know the version; begin with 0;
  *   - u->data and u->even are posted only when you know that u->odd has
  *     succeeded: as one list, in this order, with one completion;
  *   - u->even adds 1 (compare_add) to the version;
