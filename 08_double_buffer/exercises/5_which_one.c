@@ -7,8 +7,8 @@
  *                 (lesson 07);
  *   TWO_BUFFERS   a generation and two buffers, and a second look;
  *   FOUR_BUFFERS  the same with four; two generations may pass;
- *   LEASE         two buffers; the reader counts itself in, and the writer
- *                 waits for it (exercise 8.3).
+ *   LEASE         two buffers; the reader adds 1 to a count, and the writer
+ *                 waits for the reader (exercise 8.3).
  * The driver runs what you chose, and says what it loses.
  *
  * long_updates: An update takes as long as five small requests. The next one
