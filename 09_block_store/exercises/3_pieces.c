@@ -16,7 +16,7 @@
  * - Post all as one list, with no flag that is not needed, and take its one
  *   completion.
  *
- * This one sends the reply only. piece() and request() of drivers/driver.h fill in
+ * Now transfer() sends only the reply. piece() and request() of drivers/driver.h fill in
  * most of a request, if you like.
  */
 #include "3_pieces.h"
