@@ -13,8 +13,8 @@
  *   - if you die between two requests, others can end it: at each moment at which
  *     the version says that the slot is yours, your log has the record.
  *
- * This rescue() is what comes to mind first. For whom does it work? What you need
- * is in drivers/10_key_value/4_rescue.h.
+ * This rescue() is what most people would write first. For whom does it work?
+ * What you need is in drivers/10_key_value/4_rescue.h.
  */
 #include "4_rescue.h"
 
