@@ -40,6 +40,7 @@ void arrive(struct client *c, const struct options *opt)
 	memset(c->seen, 0, sizeof c->seen);
 	memset(c->status, 0, sizeof c->status);
 	c->ep = ep_open(opt, (struct ibv_qp_cap){ TAGS, TAGS, 1, 1, 0 });
+	c->ep.timeout = 17; /* 7 tries of 0.5 s: act 2, too */
 	tcp_connect(&c->ep);
 	c->messages = reg(c, &c->m, sizeof c->m, IBV_ACCESS_LOCAL_WRITE);
 	c->buffers = reg(c, c->buffer, sizeof c->buffer,
