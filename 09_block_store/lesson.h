@@ -18,7 +18,7 @@ enum operation {
 	OP_READ = 1,    /* from the store, into the client's buffer */
 	OP_WRITE,       /* into the store; the reply says that it is there */
 	OP_WRITE_EARLY, /* the reply says only that the buffer was copied */
-	OP_FLUSH,       /* all that was answered before survives a crash */
+	OP_FLUSH,       /* what we were answered before survives a crash */
 };
 
 /* What the client SENDs. Numbers are in big endian, there are no holes. */

@@ -270,7 +270,7 @@ int main(int argc, char **argv)
 
 	store = file ? open(file, O_RDWR | O_CREAT, 0600)
 		     : memfd_create("blocks", 0);
-	if (lseek(store, 0, SEEK_END) > BLOCKS * BLOCK)
+	if (store != -1 && lseek(store, 0, SEEK_END) > BLOCKS * BLOCK)
 		die("%s has more than %d blocks", file, BLOCKS);
 	if (store == -1 || ftruncate(store, BLOCKS * BLOCK) == -1)
 		die_err(errno, "%s", file ? file : "memfd_create");

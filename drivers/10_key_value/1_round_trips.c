@@ -9,14 +9,14 @@ static const struct {
 	const int *answer;
 	const char *lists;
 } designs[] = {
-	{ "lock_read", &lock_read, "L|R|U" },
+	{ "lock_read", &lock_read, "LR|U" },
 	{ "lock_update", &lock_update, "L|WU" },
 	{ "version_read", &version_read, "v|R|v" },
 	{ "version_update", &version_update, "o|We" },
 	{ "checksum_read", &checksum_read, "R" },
 	{ "buffers_read", &buffers_read, "g|B|g" },
 	{ "buffers_update", &buffers_update, "bp" },
-	{ "count_read", &count_read, "g|+|g|B|-" },
+	{ "count_read", &count_read, "g|+gB|-" },
 	{ "send_read", &send_read, "s" },
 };
 enum { N = sizeof designs / sizeof designs[0] };

@@ -8,7 +8,7 @@
 static const struct design {
 	const char *name, *read, *update;
 } designs[] = {
-	{ "LOCK", "L|R|U", "L|WU" },
+	{ "LOCK", "LR|U", "L|WU" },
 	{ "VERSION", "v|R|v", "o|We" },
 	{ "CHECKSUM", "R", "W" },
 	{ "SEND", "s", "s" },
