@@ -18,8 +18,9 @@
  *     its second version when you have returned.
  *
  * What you need is in drivers/07_versioning/5_dead_writer.h: look(), cut_off(),
- * restore(), set_version(). Use nothing else. No other client updates meanwhile:
- * a store of the CPU and an atomic are not atomic towards each other (lesson 06).
+ * restore(), set_version(). Use nothing else. No other client updates meanwhile.
+ * (Others would use atomics, and the CPU's store is not atomic towards these:
+ * lesson 06.)
  */
 #include "5_dead_writer.h"
 
