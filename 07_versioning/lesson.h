@@ -19,18 +19,7 @@ enum {
  * different words is torn, whatever its version says. */
 struct record {
 	uint64_t version;
-	uint64_t sum; /* of the data, for exercise 7.1 */
 	uint64_t data[WORDS];
 };
-
-/* FNV-1a, word by word. */
-static inline uint64_t sum_of(const uint64_t *data)
-{
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (int i = 0; i < WORDS; i++)
-		h = (h ^ data[i]) * 0x100000001b3;
-	return h;
-}
 
 #endif
