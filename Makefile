@@ -33,8 +33,8 @@ MAKEFLAGS += -r
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all everything names help deps deps-tools doctor lab-up lab-down lab-shell atomic-write bench illustrated pictures progress handout bench-record \
-	test test-faults test-fresh test-arm64 soak lint fmt clean
+.PHONY: all everything names help deps deps-tools doctor lab-up lab-down lab-shell atomic-write bench illustrated pictures book progress handout bench-record \
+	test test-faults test-fresh test-arm64 test-pages soak lint fmt clean
 
 all: $(PAIRS) ## build every lesson
 
@@ -189,8 +189,8 @@ run-% check-% break-% trace-% ex-% hint-% reset-%:
 
 deps: ## install what is needed, by package name
 	@lab/deps
-deps-tools: ## the same, and what only make bench needs
-	@lab/deps bench
+deps-tools: ## the same, and what only make bench, book and test-pages need
+	@lab/deps more
 doctor: ## check what a run needs, and say how to mend it
 	@lab/lab doctor
 lab-up: ## keep the lab running, so that the next run takes a second
@@ -216,6 +216,9 @@ bench: $(BENCH) $(CONTENDED) ## what each technique costs, and perftest beside i
 bench-record: bench ## and put that run into docs/performance.md
 	@bench/record
 
+book: ## the whole course as one page and as PDF, in build/book
+	@docs/book/make
+
 progress: ## which exercises pass now, and which is the next
 	@lab/paint tests/progress
 handout: ## an archive of all this for students, without the solutions
@@ -229,6 +232,8 @@ test-fresh: ## the first two commands, in minimal roots of Debian 12 and 13 (roo
 	@tests/fresh
 test-arm64: ## lessons, breaks and solutions on arm64, which is emulated
 	@tests/arm64
+test-pages: ## spelling, Markdown, and the book and docs/illustrated.html in a browser
+	@tests/pages
 soak: ## all of it at length, on other kernels and compilers too: four hours
 	@tests/run soak
 lint: ## formatting, clang-tidy, cppcheck, shellcheck, clang -Werror

@@ -1,0 +1,76 @@
+-- SPDX-License-Identifier: MIT
+--
+-- docs/book/pages.lua - reads pages (GitHub's Markdown) for pandoc, as one document.
+--
+-- The title of a page gets the page's path as its id; each other heading has that path in
+-- front of its id. So a link to a page, or to a heading of a page, becomes a link within
+-- the book. A link to a file that is no page of the book becomes plain text.
+
+-- place(PAGE, PATH): the path that PAGE calls PATH, from the top of the checkout.
+local function place(page, path)
+	local parts = {}
+	for part in ((page:match('.*/') or '') .. path):gmatch('[^/]+') do
+		if part == '..' then
+			table.remove(parts)
+		elseif part ~= '.' then
+			table.insert(parts, part)
+		end
+	end
+	return table.concat(parts, '/')
+end
+
+-- embedded(PATH): that picture as a URI. (pandoc embeds pictures too, but since 3.1 it puts
+-- a drawing into the page itself, where the styles of all drawings meet.)
+local function embedded(path)
+	if not path:match('%.svg$') then
+		return path
+	end
+	local file = assert(io.open(path))
+	local drawing = file:read('a')
+	file:close()
+	return 'data:image/svg+xml,' .. drawing:gsub('[^%w]', function(c)
+		return ('%%%02X'):format(c:byte())
+	end)
+end
+
+function Reader(sources)
+	local blocks, pages = pandoc.List(), {}
+	for _, source in ipairs(sources) do
+		pages[source.name] = true
+	end
+	for _, source in ipairs(sources) do
+		local page = source.name
+		local to_book = {
+			Header = function(h)
+				h.identifier = h.level == 1 and page or page .. '/' .. h.identifier
+				return h
+			end,
+			Image = function(image)
+				image.src = embedded(place(page, image.src))
+				return image
+			end,
+			Link = function(link)
+				local path, anchor = link.target:match('^([^#]*)#?(.*)$')
+				if path:match('^%a+:') then
+					return link
+				end
+				path = path == '' and page or place(page, path)
+				if not pages[path] then
+					return link.content
+				end
+				link.target = '#' .. path .. (anchor == '' and '' or '/' .. anchor)
+				return link
+			end,
+		}
+		-- A page in HTML has one title and no links.
+		local title, body = source.text:match('<h1>(.-)</h1>(.*)</body>')
+		if page:match('%.html$') then
+			blocks:insert(pandoc.Header(1, title, { id = page }))
+			blocks:insert(pandoc.RawBlock('html', body))
+		else
+			local doc = pandoc.Div(pandoc.read(source.text, 'gfm').blocks)
+			blocks:extend(pandoc.walk_block(doc, to_book).content)
+		end
+	end
+	return pandoc.Pandoc(blocks)
+end
