@@ -388,6 +388,11 @@ while IFS= read -r command; do
 	run bash -c "$command" </dev/null >/dev/null || wrong+="$command; "
 done <"$tmp/typed"
 want "the commands of docs/nic.md: $(grep -c . "$tmp/typed")" "9 " "$(grep -c . "$tmp/typed") $wrong"
+mkdir build/03_read
+cp "$OLDPWD"/build/03_read/{server,client} build/03_read
+by_hand=$(sed -n '/run a pair by hand/,/^In the/s/^    //p' "$OLDPWD/docs/lab.md")
+want "the pair that docs/lab.md has run by hand" "client: PASS server: PASS" \
+	"$(run bash -c "$by_hand; wait" | grep -o '.*: PASS' | sort | xargs)"
 
 # ---- the other kinds, in there ----
 
