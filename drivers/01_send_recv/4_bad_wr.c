@@ -6,6 +6,28 @@ enum { N = 4, LISTS = 3, RECEIVES = 16, CLAIMED = 99 };
 
 /* Which of a list claim to have 99 buffers: a bit each. */
 static const int refused[LISTS] = { 0, 1 << 2, 0xb };
+static int list, calls, had; /* which list; seen.lists; of it refused so far */
+static bool cut;             /* the rest of this call is not posted */
+
+/* Nothing may be changed that ibv_post_send has not refused yet. */
+static void posts(const struct ibv_send_wr *wr)
+{
+	int bit = 1 << ((int)wr->imm_data - 1);
+
+	if (calls != seen.lists) {
+		calls = seen.lists;
+		cut = false;
+	}
+	if (cut || !(refused[list] & bit))
+		return;
+	if (wr->num_sge == CLAIMED) {
+		had |= bit;
+		cut = true;
+	} else if (!(had & bit)) {
+		wrong("message %d was changed before it was refused",
+		      (int)wr->imm_data);
+	}
+}
 
 void judge(void)
 {
@@ -22,13 +44,15 @@ void judge(void)
 	/* More than needed: a message too many finds one. */
 	for (int i = 0; i < RECEIVES; i++)
 		add_receive(&d.peer, 0, &in, 1, to);
-	for (int l = 0; l < LISTS; l++) {
-		about("list %d", l + 1);
+	for (list = 0; list < LISTS; list++) {
+		about("list %d", list + 1);
+		watch(&d.you, &(struct watch){ .posts = posts });
+		calls = had = 0;
 		for (int i = 0; i < N; i++) {
 			wr[i] = request(IBV_WR_SEND_WITH_IMM, &sge, NULL, from);
 			wr[i].imm_data = (uint32_t)i + 1; /* its number */
 			wr[i].send_flags = IBV_SEND_SIGNALED;
-			wr[i].num_sge = refused[l] >> i & 1 ? CLAIMED : 1;
+			wr[i].num_sge = refused[list] >> i & 1 ? CLAIMED : 1;
 			wr[i].next = i + 1 < N ? &wr[i + 1] : NULL;
 		}
 		post_all(&d.you, wr);
