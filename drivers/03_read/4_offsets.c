@@ -7,10 +7,11 @@
 #include "4_offsets.h"
 #include "lesson.h"
 
-enum { N = 6, FITS = HEAD + BODY };
+enum { N = 7, FITS = HEAD + BODY };
 static const struct entry directory[N] = {
-	{ 2000, 700 }, { 96, HEAD },       { 4321, 5 },
-	{ 150, FITS }, { 3000, FITS + 1 }, { 5967, HEAD + 1 },
+	{ 2000, 700 },      { 96, HEAD },       { 4321, 5 },
+	{ 150, FITS },      { 3000, FITS + 1 }, { 5967, HEAD + 1 },
+	{ 96, 0xfffffff0 }, /* below 0, if somebody takes it for an int */
 };
 
 /* The place within a page must be the same for both ways to say it. */
@@ -69,15 +70,16 @@ void judge(void)
 	struct ibv_mr *to = open_memory(&d.you, &mine, sizeof mine);
 
 	for (record = 0; record < N; record++) {
-		int len = (int)directory[record].len;
+		uint32_t len = directory[record].len;
+		int right_is = len > FITS ? -1 : (int)len;
 
 		about("record %d", record);
 		make_right(record);
 		memset(&mine, '?', sizeof mine);
 		watch(&d.you, &eyes);
 		int is = fetch(&d.you, &mine, to->lkey, from->rkey, record);
-		if (is != (len > FITS ? -1 : len))
-			wrong("you returned %d, and it has %d bytes", is, len);
+		if (is != right_is)
+			wrong("you returned %d, and it has %u bytes", is, len);
 		if (memcmp(&mine, &right, sizeof right) != 0)
 			wrong("the bytes are not where they belong");
 	}
