@@ -191,7 +191,7 @@ deps: ## install what is needed, by package name
 	@lab/deps
 deps-tools: ## the same, and what only make bench, book and test-pages need
 	@lab/deps more
-doctor: ## check what a run needs, and say how to mend it
+doctor: ## check what a run needs, and say how to fix it
 	@lab/lab doctor
 lab-up: ## keep the lab running, so that the next run takes a second
 	@lab/lab up

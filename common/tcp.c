@@ -73,7 +73,9 @@ bool info_unpack(const uint8_t msg[INFO_LEN], struct qp_info *info,
 	else if (IN6_IS_ADDR_UNSPECIFIED(i.gid.raw))
 		snprintf(why, 80, "its GID is zero");
 	else if (i.len ? i.addr > UINT64_MAX - i.len : i.addr || i.rkey)
-		snprintf(why, 80, "its memory region makes no sense");
+		snprintf(why, 80,
+			 "address, length and rkey of its memory region "
+			 "contradict each other");
 	else
 		return true;
 	return false;

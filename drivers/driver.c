@@ -28,15 +28,15 @@ static void report(const char *what)
 static void crashed(int sig)
 {
 	report(sig == SIGFPE ? "ex: FAIL it crashed: a division by 0 (SIGFPE)\n"
-			     : "ex: FAIL it crashed: a pointer to nowhere "
+			     : "ex: FAIL it crashed: an invalid pointer "
 			       "(SIGSEGV)\n");
 }
 
 static void hangs(int sig)
 {
 	(void)sig;
-	report("ex: FAIL it does not come back: a loop without an end, or a "
-	       "wait for what never comes\n");
+	report("ex: FAIL it does not return: an endless loop, or a wait for "
+	       "something that never comes\n");
 }
 
 static struct options options; /* of every end, but for the device */

@@ -9,7 +9,7 @@
  *
  * The driver defines judge(). It returns if the answer is right; else it ends
  * the program with die("what is wrong, in terms of the task"). A crash, and a
- * function that does not come back, are reported by driver.c.
+ * function that does not return, are reported by driver.c.
  */
 #ifndef DRIVER_H
 #define DRIVER_H

@@ -170,7 +170,8 @@ static void wire_refusals(void **state)
 	i.addr = UINT64_MAX - 10; /* wraps */
 	info_pack(msg, &i, 3);
 	assert_false(info_unpack(msg, &out, 3, why));
-	assert_string_equal(why, "its memory region makes no sense");
+	assert_string_equal(why, "address, length and rkey of its memory "
+				 "region contradict each other");
 
 	i = good();
 	i.len = 0; /* none, and yet an rkey */

@@ -112,7 +112,7 @@ static enum news first_words(struct door *d, struct guest *g, bool hung_up,
 		snprintf(why, 128, "waiting for QP info: the peer hung up");
 		return LOST;
 	}
-	note("somebody hung up without a word: still waiting");
+	note("a connection ended before it sent anything: still waiting");
 	d->came--;
 	remove_guest(d, g);
 	return NO_NEWS;

@@ -107,7 +107,8 @@ void tcp_accept(struct ep *ep)
 		wait_for(ep, ep->sock, deadline(ep), "waiting for QP info");
 		if (recv(ep->sock, &byte, 1, MSG_PEEK) > 0)
 			break;
-		note("somebody hung up without a word: still waiting");
+		note("a connection ended before it sent anything: still "
+		     "waiting");
 		close(ep->sock);
 	}
 	close(fd); /* one client: a second one is refused, not left waiting */

@@ -47,7 +47,7 @@ void judge(void)
 
 	begin(&d[0], (size_t[]){ 64, 4, 64, 64 }, 4);
 	compare(how_many, completions_of_four(&d[0].you),
-		"how_many: what is told of sends that fail, and why");
+		"how_many: which sends make a completion if one fails");
 
 	begin(&d[1], (size_t[]){ 8, 64, 32 }, 3);
 	outcome(&d[1].you, send, out, LEN, open_memory(&d[1].you, out, LEN));

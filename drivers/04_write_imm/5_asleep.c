@@ -49,7 +49,7 @@ static void send_next(void)
 static void looks(void)
 {
 	if (seen.in_vain == 200)
-		wrong("you look again and again: 200 times in vain");
+		wrong("you look at the empty CQ again and again");
 	if (messages[seen.found].when == END)
 		wrong("there was STOP, and you look for another message");
 }
