@@ -176,6 +176,7 @@ run true
 frozen() { echo build/kernel/frozen-*; }
 frozen_guest() {
 	check "a guest has been frozen" [ -s "$(frozen)" ]
+	[ -s "$(frozen)" ] || sed 's/^/    /' "$tmp/err"
 	awake "$tmp/1"
 	before=$(date +%s)
 	awake "$tmp/2"
