@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 	barrier(&ep);                 /* now let the server get ready */
 	expect_completion(&ep, 5);
 	note("the INLINE send completed after %.0f ms", now_ms() - start);
-	say("INLINE: posted, scribbled over, accepted");
+	say("INLINE: posted, buffer overwritten, accepted");
 
 	/* DOC: selective. Act 3: a stream of unsignaled sends. A buffer may be
 	 * reused only after a *later* signaled send has completed; one in
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
 		die("%d sends posted, not %d", posted, 5 + STREAM);
 	struct ibv_wc wc;
 	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)
-		die("a completion that nobody asked for");
+		die("unexpected completion in the client's CQ");
 	say("PASS %d sends accepted, %d completions asked for and no more",
 	    posted, 2 + STREAM / DEPTH);
 

@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 	 * are posted: a message too many would have taken one of them. */
 	barrier(&ep);
 	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)
-		die("a completion after the last message");
+		die("unexpected completion after the last message");
 	say("PASS %d messages, each whole, in order, in one receive of its own",
 	    5 + STREAM);
 

@@ -113,7 +113,7 @@ int main(int argc, char **argv)
 	compare(shared.page, want, PAGE);
 	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)
 		die("unexpected completion in the server's CQ");
-	say("woke up: all bytes are in place, and my completion queue is "
+	say("woke up: all bytes are in place, and the server's CQ is "
 	    "empty");
 	barrier(&ep);
 
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
 		barrier(&ep); /* now the client may overwrite the data */
 	}
 	look_for_events(&ep);
-	say("no asynchronous event tells of an error");
+	say("no asynchronous event reports an error");
 	say("PASS %d rounds: each time the flag showed, its data was there",
 	    ROUNDS);
 

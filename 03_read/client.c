@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 	 * bytes, half of them, or all. */
 	expect_completion(&ep, "RDMA_READ");
 	compare(buf, 0, DATA);
-	say("one RDMA_READ of %d bytes, all as they are over there", DATA);
+	say("one RDMA_READ of %d bytes, all equal to the server's", DATA);
 
 	/* DOC: many-reads. Act 2: one READ for each record, all posted at once.
 	 * They put the records in reverse order: the last record comes first. */

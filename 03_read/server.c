@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 	struct ibv_wc wc;
 	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)
 		die("unexpected completion in the server's CQ");
-	say("PASS woke up, and my completion queue is empty");
+	say("PASS woke up, and the server's CQ is empty");
 
 	int rc = ibv_dereg_mr(mr);
 	if (rc)

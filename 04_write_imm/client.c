@@ -123,8 +123,8 @@ int main(int argc, char **argv)
 	barrier(&ep);
 	if (posted != CHUNKS + CHUNKS / 2)
 		die("%d requests posted, not %d", posted, CHUNKS + CHUNKS / 2);
-	say("PASS %d chunks written and told of, %d of them by hand", CHUNKS,
-	    CHUNKS / 2);
+	say("PASS %d chunks written and notified, %d of them by WRITE and SEND",
+	    CHUNKS, CHUNKS / 2);
 
 	int rc = ibv_dereg_mr(mr);
 	if (rc)

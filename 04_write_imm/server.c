@@ -107,11 +107,11 @@ int main(int argc, char **argv)
 	barrier(&ep);
 	struct ibv_wc wc;
 	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)
-		die("a completion after the last notification");
-	say("told %d times by WRITE_WITH_IMM, %d times by SEND_WITH_IMM",
+		die("unexpected completion after the last notification");
+	say("notified %d times by WRITE_WITH_IMM, %d times by SEND_WITH_IMM",
 	    by_write, by_send);
 	compare(0, chunk_at(CHUNKS));
-	say("PASS %d chunks, each complete when I was told of it", CHUNKS);
+	say("PASS %d chunks, each complete when its notification came", CHUNKS);
 
 	int rc = ibv_dereg_mr(mr);
 	if (rc)

@@ -111,7 +111,8 @@ int main(int argc, char **argv)
 		keep_waiting(&ep, since, "act 4: the WRITE to x");
 	wire_free();
 	barrier(&ep);
-	say("PASS the fence held where it reaches, and nowhere else");
+	say("PASS the fence waits for READs and atomics of its QP, and nothing "
+	    "else");
 
 	int rc = ibv_dereg_mr(mr);
 	if (rc)

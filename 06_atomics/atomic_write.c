@@ -180,7 +180,7 @@ int main(int argc, char **argv)
 
 	int torn = act_1(&here);
 	if (torn == 0)
-		die("act 1: nothing torn: nothing was shown");
+		die("act 1: nothing was torn, so nothing was shown");
 	say("act 1: two WRITEs of 4 bytes: %d values, %d seen torn", VALUES,
 	    torn);
 	torn = act_2(&here);

@@ -137,13 +137,13 @@ static void *act_4(void *arg)
 		while (old != 0 && old != w->id);
 		copy(w, IBV_WR_RDMA_READ, record, 16, "RDMA_READ");
 		if (w->buf[0] != w->buf[1])
-			die("act 4: half a record, under the lock");
+			die("act 4: a torn record, under the lock");
 		w->buf[1] = ++w->buf[0];
 		copy(w, IBV_WR_RDMA_WRITE, record, 16, "RDMA_WRITE");
 		/* The WRITE has completed: the other client may come. */
 		old = compare_and_swap(w, lock, w->id, 0);
 		if (old != w->id && old != NO_VALUE)
-			die("act 4: somebody else has our lock");
+			die("act 4: another client has our lock");
 	}
 	return NULL;
 }

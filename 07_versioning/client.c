@@ -129,8 +129,8 @@ int main(int argc, char **argv)
 
 	read_many(&ep, naive_accepts);
 	if (torn == 0)
-		die("act 1: nothing torn: nothing was shown");
-	say("act 1: version unchanged, so accepted: torn records among them");
+		die("act 1: nothing was torn, so nothing was shown");
+	say("act 1: version unchanged, so accepted: some are torn");
 
 	read_many(&ep, seqlock_accepts);
 	if (torn != 0)

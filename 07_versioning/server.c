@@ -73,7 +73,7 @@ static void write_until_called(struct ep *ep, void (*update)(uint64_t))
 		update(++n);
 		usleep(rest);
 		if (ms > ep->opt->wait_s * 8e3)
-			die("the client does not come to an end");
+			die("the client does not finish");
 	}
 	note("%d updates so far", (int)n);
 	barrier(ep);
@@ -112,7 +112,8 @@ int main(int argc, char **argv)
 	barrier(&ep);
 	if (record.version % 2 != 0)
 		die("the last update was not finished");
-	say("PASS I never waited for a reader, and the last update is whole");
+	say("PASS the writer never waited for a reader, and the last update is "
+	    "whole");
 
 	int rc = ibv_dereg_mr(mr);
 	if (rc)

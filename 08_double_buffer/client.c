@@ -129,8 +129,8 @@ int main(int argc, char **argv)
 
 	read_many(&ep, 2, -1, false);
 	if (torn == 0)
-		die("act 1: nothing torn: nothing was shown");
-	say("act 1: taken as complete: torn buffers among them");
+		die("act 1: nothing was torn, so nothing was shown");
+	say("act 1: taken as complete: some are torn");
 
 	read_many(&ep, 2, 0, false);
 	if (torn != 0)

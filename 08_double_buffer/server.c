@@ -61,7 +61,7 @@ static void write_until_called(struct ep *ep, unsigned buffers,
 		double ms = now_ms() - start;
 		usleep(looks_again ? (unsigned)(ms * ms / 1e3) : 0);
 		if (ms > ep->opt->wait_s * 8e3)
-			die("the client does not come to an end");
+			die("the client does not finish");
 	}
 	note("%d generations in %u buffers", (int)g, buffers);
 	barrier(ep);
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 	write_until_called(&ep, 2, false);
 	say("act 4: two buffers");
 	barrier(&ep);
-	say("PASS I never waited for a reader");
+	say("PASS the writer never waited for a reader");
 
 	int rc = ibv_dereg_mr(mr);
 	if (rc)

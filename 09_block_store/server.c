@@ -292,7 +292,7 @@ int main(int argc, char **argv)
 	if (!file && refused_keys != 2)
 		die("%d keys were refused, not 2", refused_keys);
 	say("PASS %d clients served%s", door.came,
-	    file ? "" : ", 2 of them lost by a key, the third is well");
+	    file ? "" : ", 2 of them lost by a key, the third was not");
 	int rc = ibv_destroy_srq(srq);
 	if (rc || (rc = ibv_dereg_mr(mr)))
 		die_err(rc, "ibv_destroy_srq, ibv_dereg_mr");

@@ -264,7 +264,7 @@ int main(int argc, char **argv)
 	barrier(&worker[0].ep);
 
 	act_4();
-	say("act 4: the table is full, and a DELETE makes no room");
+	say("act 4: the table is full, and a DELETE frees no slot");
 	barrier(&worker[0].ep);
 
 	client_4_stops();

@@ -152,7 +152,7 @@ could_start() {
 built() {
 	local f
 	for f; do
-		[ -e "$f" ] || { echo "# not judged, for want of $f" && return 1; }
+		[ -e "$f" ] || { echo "# not judged, missing: $f" && return 1; }
 	done
 }
 

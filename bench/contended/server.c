@@ -40,7 +40,7 @@ static struct times write_records(struct ep *ep, const struct settings *set)
 		store(set->buffers == 1 ? 2 * n : n);
 		clock.updating += now_ms() - clock.begun;
 		if (now_ms() - clock.first > ep->opt->wait_s * 8e3)
-			die("the client does not come to an end");
+			die("the client does not finish");
 	}
 	return average(&clock);
 }
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	times.update = htobe64(times.update);
 	tcp_send(&ep, &times, sizeof times, "sending the times");
 	barrier(&ep);
-	say("PASS I never waited for the reader");
+	say("PASS the writer never waited for the reader");
 
 	if (set.remote)
 		ep_close(&writer);
