@@ -122,6 +122,7 @@ want "DEV=nosuch0: one line that says what to type" "1 1" \
 
 # ---- one run, one guest ----
 
+run true # what is made once, an initramfs and a frozen guest, has been made
 start=$(ms)
 out=$(run sh -c 'echo "$LAB_KIND $DEV_SERVER $DEV_CLIENT"; pwd; exit 42')
 want "exit status 42 comes back" 42 $?
