@@ -49,7 +49,8 @@ made() {
 		END { if (barriers < 2) exit 1; print n + 0 }' "$bench/run/$1.err"
 }
 
-# per_message OPTION...: p[KEY] is what one of 256 messages costs, exactly. Packets that
+# per_message OPTION...: p[KEY] is what one of 256 messages costs, exactly, if the lab's
+# bench/capture was started. Packets that
 # were sent twice, because the machine was busy and an answer late, are not its cost: then
 # once more.
 counted=256
@@ -58,12 +59,8 @@ declare -A p
 per_message() {
 	local packets role names='write|ioctl|read'
 	for _ in 1 2 3 4; do
-		in_lab bench/capture start || return
-		if ! pair $bench/counted -n $counted "$@"; then
-			in_lab bench/capture stop >/dev/null
-			return 1
-		fi
-		packets=$(in_lab bench/capture stop) || { echo "bench: $packets" >&2 && return 1; }
+		pair $bench/counted -n $counted "$@" || return
+		packets=$(in_lab bench/capture next) || { echo "bench: $packets" >&2 && return 1; }
 		[ "$packets" = again ] || break
 	done
 	p=([packets]=$packets)

@@ -13,7 +13,8 @@
 
 #include "bench.h"
 
-enum { MIN_RECEIVES = 64 };
+/* Of short messages as many as perftest has: the more, the fewer credits. */
+enum { SHORT = 256, RECEIVES_SHORT = 512, RECEIVES_LONG = 64 };
 
 static char *text; /* what a message looks like, but for the last byte */
 
@@ -104,9 +105,8 @@ struct side side_open(struct ep *base, const struct settings *set, bool server)
 		     : set->op < READ ? IBV_ACCESS_REMOTE_WRITE
 				      : 0;
 
-	s.receives = set->depth * 2;
-	if (s.receives < MIN_RECEIVES)
-		s.receives = MIN_RECEIVES;
+	uint64_t least = set->size <= SHORT ? RECEIVES_SHORT : RECEIVES_LONG;
+	s.receives = set->depth * 2 > least ? set->depth * 2 : least;
 	if (!two_sided(set))
 		s.receives = 1;
 	struct ibv_qp_cap cap = {
