@@ -204,7 +204,7 @@ atomic-write: $B/06_atomics/atomic_write ## lesson 06's second program
 	@lab/paint lab/lab run sh -c '"$$0" $${DEV_CLIENT:+-d "$$DEV_CLIENT"} || test $$? = 77' $<
 
 illustrated: $(ILLUSTRATED) ## docs/illustrated.html anew, from a run
-	@HOSTS= lab/trace -q illustrated $^
+	@LAB=$(filter-out hosts,$(LAB)) lab/trace -q illustrated $^
 	@docs/illustrated/page $B/trace/illustrated.pcap >$B/illustrated.html
 	@cp $B/illustrated.html docs
 
