@@ -49,10 +49,9 @@ made() {
 		END { if (barriers < 2) exit 1; print n + 0 }' "$bench/run/$1.err"
 }
 
-# per_message OPTION...: p[KEY] is what one of 256 messages costs, exactly, if the lab's
-# bench/capture was started. Packets that
-# were sent twice, because the machine was busy and an answer late, are not its cost: then
-# once more.
+# per_message OPTION...: p[KEY] is what one of 256 messages costs, exactly, once
+# bench/capture was started in the lab. Packets that were sent twice, because the machine
+# was busy and an answer late, are not its cost: then once more.
 counted=256
 # shellcheck disable=SC2034 # for those who source this
 declare -A p

@@ -10,7 +10,7 @@ static char net[32]; /* the interface that is not free, or nothing */
 
 /* Sets net to our interface, if the lab made it, and gives the RoCE packets that
  * leave it (UDP, port 4791) a queue of their own, 1:4. TCP may use it, too. */
-static bool find_net(const struct ep *ep)
+static bool queue_for_roce(const struct ep *ep)
 {
 	const char *lab = getenv("LAB_KIND");
 	char text[384];
@@ -47,7 +47,7 @@ static bool netem(const struct ep *ep, const char *how)
 {
 	char text[128];
 
-	if (!find_net(ep))
+	if (!queue_for_roce(ep))
 		return false;
 	snprintf(text, sizeof text,
 		 "tc qdisc replace dev %s parent 1:4 netem %s", net, how);
