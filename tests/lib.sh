@@ -93,16 +93,16 @@ ask_lab() {
 	if [ -n "${LAB_VISIT-}" ]; then
 		(trap '' PIPE && echo "$2" >&8) 2>/dev/null # it may be gone
 	else
-		exec 9< <(lab/lab run tests/in-lab <<<"$2")
+		exec 9< <(lab/lab run tests/in-lab <<<"$2" || echo "status $?")
 	fi
-	while read -r -u 9 name n && [ "$name" != end ]; do
+	while read -r -u 9 name n && [ "$name" != end ] && [ "$name" != status ]; do
 		: >"$1/$name"
 		[ "$n" != 0 ] || continue
 		mapfile -t -n "$n" -u 9 lines
 		printf '%s\n' "${lines[@]}" >"$1/$name"
 	done
 	[ -n "${LAB_VISIT-}" ] || exec 9<&-
-	[ "$name" = end ] || { echo "the lab gave no answer: type make doctor" && exit 125; }
+	[ "$name" = end ] || { echo "the lab gave no answer${n:+, but status $n}: type make doctor" && exit 125; }
 	return "$n"
 }
 
