@@ -57,11 +57,12 @@ counted=256
 declare -A p
 per_message() {
 	local packets role names='write|ioctl|read'
-	for _ in 1 2 3 4; do
+	for _ in {1..12}; do
 		pair $bench/counted -n $counted "$@" || return
 		packets=$(in_lab bench/capture next) || { echo "bench: $packets" >&2 && return 1; }
 		[ "$packets" = again ] || break
 	done
+	[ "$packets" != again ] || { echo "bench: packets were repeated, each of 12 times" >&2 && return 1; }
 	p=([packets]=$packets)
 	[ "$packets" = none ] || p[packets]=$(by_count "$packets")
 	for role in client server; do
