@@ -12,7 +12,8 @@
  * - When the command ends, its descendants do, wherever they have moved: a run
  *   leaves nothing behind in a lab that stays up.
  *
- * NAME is a file that is removed at the end: in the guest, that of our pid.
+ * NAME is a file that is removed at the end: in the guest, that of our pid. A command
+ * that ended with 255, which is ssh's own failure, too, leaves NAME.255.
  *
  * exec --seed: what is on stdin goes into the kernel's random numbers, now.
  */
@@ -78,6 +79,16 @@ static int end(int status)
 	end_descendants();
 	unlink(name);
 	return status;
+}
+
+static void leave_255(void)
+{
+	char path[64];
+
+	if (strcmp(name, "-") == 0)
+		return; /* on the host: there it is ssh's */
+	snprintf(path, sizeof path, "%s.255", name);
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 }
 
 static int closed(const struct pollfd *p)
@@ -163,6 +174,8 @@ int main(int argc, char **argv)
 				continue;
 			if (WIFSIGNALED(status))
 				return end(128 + WTERMSIG(status));
+			if (WEXITSTATUS(status) == 255)
+				leave_255();
 			return end(WEXITSTATUS(status));
 		}
 	}

@@ -268,6 +268,9 @@ for rc in 0 1 255; do
 done
 run sh -c 'kill -9 $$'
 want "killed by signal 9: exit 137" 137 $?
+run sh -c 'kill -9 $PPID' # ssh's 255, and not the command's
+want "a run that was lost: exit 125" 125 $?
+check "it says so" grep -q 'was lost.*type it again' "$tmp/err"
 run ./nosuch
 want "no such command: exit 127" 127 $?
 
