@@ -8,50 +8,49 @@
 
 static char net[32]; /* the interface that is not free, or nothing */
 
-/* Sets net to our interface, if the lab made it, and gives the RoCE packets that
- * leave it (UDP, port 4791) a queue of their own, 1:4. TCP may use it, too. */
-static bool queue_for_roce(const struct ep *ep)
+/* Sets net to our interface, if the lab made it. */
+static bool find_net(const struct ep *ep)
 {
 	const char *lab = getenv("LAB_KIND");
-	char text[384];
+	char path[384];
 
 	if (net[0])
 		return true;
 	if (!lab || (strcmp(lab, "vm") != 0 && strcmp(lab, "host") != 0))
 		return false; /* perhaps a real one, that others use */
-	snprintf(text, sizeof text,
+	snprintf(path, sizeof path,
 		 "/sys/class/infiniband/%s/ports/%u/gid_attrs/ndevs/%u",
 		 ep->ctx->device->name, ep->opt->ib_port, ep->gid_index);
-	FILE *f = fopen(text, "r");
+	FILE *f = fopen(path, "r");
 	if (!f || fscanf(f, "%31s", net) != 1)
 		net[0] = '\0';
 	if (f)
 		fclose(f);
-	if (!net[0])
+	if (net[0])
+		atexit(wire_free);
+	return net[0];
+}
+
+/* The RoCE packets that leave our interface (UDP, port 4791) have a queue of their
+ * own, 1:4. TCP may use the interface, too. */
+static bool netem(const struct ep *ep, const char *how)
+{
+	FILE *tc = find_net(ep) ? popen("tc -batch -", "w") : NULL;
+
+	if (!tc)
 		return false;
-	atexit(wire_free);
-	snprintf(text, sizeof text,
-		 "i=%s; tc qdisc replace dev $i root handle 1: prio bands 4 && "
-		 "tc filter add dev $i protocol ip u32 "
-		 "match ip dport 4791 0xffff flowid 1:4 && "
-		 "tc filter add dev $i protocol ipv6 u32 "
-		 "match ip6 dport 4791 0xffff flowid 1:4",
-		 net);
-	if (system(text) == 0)
+	fprintf(tc,
+		"qdisc replace dev %s root handle 1: prio bands 4\n"
+		"filter replace dev %s protocol ip pref 1 handle 800::1 u32 "
+		"match ip dport 4791 0xffff flowid 1:4\n"
+		"filter replace dev %s protocol ipv6 pref 2 handle 801::1 u32 "
+		"match ip6 dport 4791 0xffff flowid 1:4\n"
+		"qdisc replace dev %s parent 1:4 netem %s\n",
+		net, net, net, net, how);
+	if (pclose(tc) == 0)
 		return true;
 	wire_free();
 	return false;
-}
-
-static bool netem(const struct ep *ep, const char *how)
-{
-	char text[128];
-
-	if (!queue_for_roce(ep))
-		return false;
-	snprintf(text, sizeof text,
-		 "tc qdisc replace dev %s parent 1:4 netem %s", net, how);
-	return system(text) == 0;
 }
 
 bool wire_slow(const struct ep *ep, unsigned ms)
