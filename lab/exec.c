@@ -12,8 +12,8 @@
  * - When the command ends, its descendants do, wherever they have moved: a run
  *   leaves nothing behind in a lab that stays up.
  *
- * NAME is a file that is removed at the end: in the guest, that of our pid. A command
- * that ended with 255, which is ssh's own failure, too, leaves NAME.255.
+ * NAME is a file that is removed at the end: in the guest, that of our pid. If the
+ * status is 255, which is ssh's own failure, too, it is NAME.255 from then on.
  *
  * exec --seed: what is on stdin goes into the kernel's random numbers, now.
  */
@@ -76,19 +76,15 @@ static char *name; /* removed at the end */
 
 static int end(int status)
 {
+	char kept[64];
+
 	end_descendants();
-	unlink(name);
+	snprintf(kept, sizeof kept, "%s.255", name);
+	if (status == 255)
+		rename(name, kept);
+	else
+		unlink(name);
 	return status;
-}
-
-static void leave_255(void)
-{
-	char path[64];
-
-	if (strcmp(name, "-") == 0)
-		return; /* on the host: there it is ssh's */
-	snprintf(path, sizeof path, "%s.255", name);
-	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 }
 
 static int closed(const struct pollfd *p)
@@ -174,8 +170,6 @@ int main(int argc, char **argv)
 				continue;
 			if (WIFSIGNALED(status))
 				return end(128 + WTERMSIG(status));
-			if (WEXITSTATUS(status) == 255)
-				leave_255();
 			return end(WEXITSTATUS(status));
 		}
 	}
