@@ -35,19 +35,21 @@ static bool find_net(const struct ep *ep)
  * own, 1:4. TCP may use the interface, too. */
 static bool netem(const struct ep *ep, const char *how)
 {
-	FILE *tc = find_net(ep) ? popen("tc -batch -", "w") : NULL;
+	char text[512];
 
-	if (!tc)
+	if (!find_net(ep))
 		return false;
-	fprintf(tc,
-		"qdisc replace dev %s root handle 1: prio bands 4\n"
-		"filter replace dev %s protocol ip pref 1 handle 800::1 u32 "
-		"match ip dport 4791 0xffff flowid 1:4\n"
-		"filter replace dev %s protocol ipv6 pref 2 handle 801::1 u32 "
-		"match ip6 dport 4791 0xffff flowid 1:4\n"
-		"qdisc replace dev %s parent 1:4 netem %s\n",
-		net, net, net, net, how);
-	if (pclose(tc) == 0)
+	snprintf(text, sizeof text,
+		 "tc -batch - <<'end'\n"
+		 "qdisc replace dev %s root handle 1: prio bands 4\n"
+		 "filter replace dev %s protocol ip pref 1 handle 800::1 u32 "
+		 "match ip dport 4791 0xffff flowid 1:4\n"
+		 "filter replace dev %s protocol ipv6 pref 2 handle 801::1 u32 "
+		 "match ip6 dport 4791 0xffff flowid 1:4\n"
+		 "qdisc replace dev %s parent 1:4 netem %s\n"
+		 "end",
+		 net, net, net, net, how);
+	if (system(text) == 0)
 		return true;
 	wire_free();
 	return false;
