@@ -165,7 +165,6 @@ int main(int argc, char **argv)
 	qp_to_init(&other, 0);
 	qp_to_rtr(&ep, &server);
 	qp_to_rtr(&other, &server_other);
-	other.timeout = 17; /* act 4: 7 tries of 0.5 s, on a busy machine */
 	qp_to_rts(&ep);
 	qp_to_rts(&other);
 	barrier(&ep);

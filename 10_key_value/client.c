@@ -230,8 +230,10 @@ static void connect_all(const struct options *opt)
 					   IBV_ACCESS_LOCAL_WRITE);
 		if (!w->mr)
 			die_err(errno, "ibv_reg_mr");
-		if (i == BUSY)
-			w->ep.retry_cnt = 2; /* in vain, in act 5 */
+		if (i == BUSY) { /* in vain, in act 5: 4 tries of 67 ms */
+			w->ep.timeout = 14;
+			w->ep.retry_cnt = 3;
+		}
 		send_info(&w->ep, NULL);
 		w->server = recv_info(&w->ep, sizeof(struct shared));
 		qp_to_init(&w->ep, 0);

@@ -242,7 +242,7 @@ static void look(struct worker *w, unsigned s)
 			looks = o->before == odd ? looks + 1 : 0;
 			odd = o->before;
 			usleep(looks < 10 ? 100
-					  : 800u * (unsigned)w->ep.opt->wait_s);
+					  : 300u * (unsigned)w->ep.opt->wait_s);
 			if (looks == PATIENCE)
 				recover(w, s, odd);
 		}
