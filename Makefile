@@ -36,7 +36,7 @@ MAKEFLAGS += -r
 .PHONY: all everything names help deps deps-tools doctor lab-up lab-down lab-shell atomic-write bench illustrated pictures book progress handout bench-record \
 	test test-faults test-fresh test-arm64 test-pages soak lint fmt clean
 
-all: $(PAIRS) ## build every lesson
+all: $(PAIRS) $B/pair ## build every lesson
 
 # A program sees common/ and its lesson; an exercise and its driver also drivers/.
 includes = -Icommon -Idrivers $(foreach l,$(filter $(LESSONS),$(subst /, ,$1)),-I$l -Idrivers/$l)
@@ -51,6 +51,11 @@ $B/%: $B/%.o $(COMMON)
 # What a lesson has beside its programs is linked into the client.
 PARTS := $(filter-out %/server.c %/client.c %/atomic_write.c,$(wildcard [0-9][0-9]_*/*.c))
 $(foreach p,$(PARTS),$(foreach b,$B $B/asan $B/tsan,$(eval $b/$(dir $p)client: $b/$(p:.c=.o))))
+
+# What runs a server and a client side by side.
+$B/pair: lab/pair.c
+	@mkdir -p $(@D)
+	$Q$(CC) $(CFLAGS) $(LDFLAGS) $< -o $@
 
 # The same with sanitizers: build/asan/..., build/tsan/...
 define sanitized
@@ -106,15 +111,16 @@ ALONE := $B/06_atomics/atomic_write
 
 # All that the tests run; names prints it, a word each.
 ILLUSTRATED := $B/docs/illustrated/server $B/docs/illustrated/client
-EVERYTHING := $(PAIRS) $(PAIRS:$B/%=$B/asan/%) $(BENCH) $(CONTENDED) $(patsubst $B/%,$B/asan/%,$(BENCH) $(CONTENDED)) $(ILLUSTRATED) $(ALONE) $(ALONE:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
+EVERYTHING := $(PAIRS) $B/pair $(PAIRS:$B/%=$B/asan/%) $(BENCH) $(CONTENDED) $(patsubst $B/%,$B/asan/%,$(BENCH) $(CONTENDED)) $(ILLUSTRATED) $(ALONE) $(ALONE:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
 	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency $B/model $B/rude $B/history $B/dies
 everything: $(EVERYTHING)
 names:
 	@echo $(EVERYTHING)
 
-# (These only call a script, and reading 500 files takes half a second.)
+# (These only call a script, and reading 500 files takes half a second. For run-NN those of
+# its lesson will do.)
 ifneq ($(filter-out ex-% hint-% reset-% progress lab-% help,$(or $(MAKECMDGOALS),all)),)
-DEPS ?= $B
+DEPS ?= $(if $(filter-out run-%,$(or $(MAKECMDGOALS),all)),$B,$B/common $(wildcard $(MAKECMDGOALS:run-%=$B/%_*)))
 -include $(shell find $(DEPS) \( -path $B/kernel -o -path $B/next -o -path $B/roots \) -prune \
 	-o -type f -name '*.d' -print 2>/dev/null)
 endif
@@ -138,8 +144,9 @@ help: ## this list
 num = $(firstword $(subst _, ,$(notdir $1)))
 define lesson_targets
 .PHONY: run-$(num) check-$(num) break-$(num)
+run-$(num) check-$(num) trace-$(num) check-trace-$(num): $B/pair
 run-$(num): $B/$1/server $B/$1/client
-	@lab/paint lab/lab run lab/pair $B/$1/server $B/$1/client
+	@lab/paint lab/lab run $B/pair $B/$1/server $B/$1/client
 check-$(num): $B/$1/server $B/$1/client
 	@tests/check $1
 .PHONY: trace-$(num) check-trace-$(num)
@@ -154,6 +161,7 @@ define break_targets
 .PHONY: break-$2.$(num)
 $B/$(1:.patch=)/built: $1 $(COMMON) $B/$3/server $B/$3/client
 	@tests/build-break $1 $(COMMON)
+break-$2.$(num) trace-$2.$(num): $B/pair
 break-$2.$(num): $B/$(1:.patch=)/built
 	@$$(if $$(filter-out $$@,$$(MAKECMDGOALS)),ASK=no )tests/break $1
 .PHONY: trace-$2.$(num)
@@ -203,8 +211,8 @@ lab-shell: ## a shell inside the lab: ibv_devinfo, rdma, tcpdump, tc
 atomic-write: $B/06_atomics/atomic_write ## lesson 06's second program
 	@lab/paint lab/lab run sh -c '"$$0" $${DEV_CLIENT:+-d "$$DEV_CLIENT"} || test $$? = 77' $<
 
-illustrated: $(ILLUSTRATED) ## docs/illustrated.html anew, from a run
-	@LAB=$(filter-out hosts,$(LAB)) lab/trace -q illustrated $^
+illustrated: $B/pair $(ILLUSTRATED) ## docs/illustrated.html anew, from a run
+	@LAB=$(filter-out hosts,$(LAB)) lab/trace -q illustrated $(ILLUSTRATED)
 	@docs/illustrated/page $B/trace/illustrated.pcap >$B/illustrated.html
 	@cp $B/illustrated.html docs
 

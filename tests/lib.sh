@@ -129,14 +129,14 @@ run_pair() {
 	local v command='' rc
 	mkdir -p "$1"
 	if [ -n "${LAB_IN-}" ]; then
-		lab/pair -o "$1" "$2" "$3"
+		build/pair -o "$1" "$2" "$3"
 		return
 	fi
 	for v in SERVER_ARGS CLIENT_ARGS PAIR_LIMIT PAIR_WIRE; do
 		[ -z "${!v+set}" ] || printf -v command '%s%s=%q ' "$command" $v "${!v}"
 	done
 	# shellcheck disable=SC2016 # for the lab's shell
-	printf -v command '%slab/pair -o "$dir" %q %q' "$command" "$2" "$3"
+	printf -v command '%sbuild/pair -o "$dir" %q %q' "$command" "$2" "$3"
 	ask_lab "$1" "$command"
 	rc=$?
 	cat "$1/said" >&2
