@@ -14,6 +14,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -338,8 +339,12 @@ void keep_waiting(struct ep *ep, double since, const char *what)
 	if (waited > ep->opt->wait_s * 1e3)
 		die("waiting for %s: nothing within %d s", what,
 		    ep->opt->wait_s);
-	/* Spin at first, then leave the CPU to others, 1 ms at a time. */
-	ep->hung_up = poll(&p, 1, waited < 2 ? 0 : 1) > 0;
+	/* Let others run who want to (rxe's requests need a CPU, too), and
+	 * after 2 ms leave the CPU to them, 1 ms at a time. */
+	if (waited < 2)
+		sched_yield();
+	else
+		ep->hung_up = poll(&p, 1, 1) > 0;
 }
 
 struct ibv_wc wait_wc(struct ep *ep)
