@@ -165,6 +165,7 @@ int main(int argc, char **argv)
 	qp_to_init(&other, 0);
 	qp_to_rtr(&ep, &server);
 	qp_to_rtr(&other, &server_other);
+	other.timeout = 15; /* act 4: 7 tries of 134 ms */
 	qp_to_rts(&ep);
 	qp_to_rts(&other);
 	barrier(&ep);

@@ -10,10 +10,10 @@
 enum {
 	LESSON = 5,
 	LEN = 512,  /* bytes that acts 1 and 3 copy */
-	ROUNDS = 5, /* for each line of acts 1 and 3 */
+	ROUNDS = 3, /* for each line of acts 1 and 3 */
 	DELAY = 10, /* ms: how late the server's answers are, in acts 1 to 3 */
 	PAIRS = 6,  /* act 2: of requests that are measured */
-	TRIES = 3,  /* act 2: none may be quick, if the second waits */
+	TRIES = 2,  /* act 2: none may be quick, if the second waits */
 	MAX_TRIES = 60, /* act 2: one must be quick, if it does not */
 };
 

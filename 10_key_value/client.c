@@ -230,9 +230,9 @@ static void connect_all(const struct options *opt)
 					   IBV_ACCESS_LOCAL_WRITE);
 		if (!w->mr)
 			die_err(errno, "ibv_reg_mr");
-		if (i == BUSY) { /* in vain, in act 5: 4 tries of 67 ms */
+		if (i == BUSY) { /* in vain, in act 5: 3 tries of 67 ms */
 			w->ep.timeout = 14;
-			w->ep.retry_cnt = 3;
+			w->ep.retry_cnt = 2;
 		}
 		send_info(&w->ep, NULL);
 		w->server = recv_info(&w->ep, sizeof(struct shared));

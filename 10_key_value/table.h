@@ -21,7 +21,7 @@
 
 enum {
 	PATIENCE = 100, /* looks at an odd version that does not change */
-	REST = 1000,    /* us */
+	REST = 500,     /* us */
 };
 #define NO_VALUE \
 	UINT64_MAX /* what a COMPARE_AND_SWAP did not tell (lesson 06) */
@@ -112,7 +112,7 @@ static void fetch(struct worker *w, void *to, uint32_t len, size_t from)
 /* Makes the short bad moments longer, so that they are met often. */
 static void rest(struct worker *w)
 {
-	if (w->rests && rand_r(&w->seed) % 4 == 0)
+	if (w->rests && rand_r(&w->seed) % 4 != 0)
 		usleep(REST);
 }
 
@@ -163,7 +163,7 @@ static struct ibv_wc put(struct worker *w, unsigned s, uint64_t odd)
 				       count_of(odd) + 1);
 
 	two.next = &even;
-	if (w->rests && rand_r(&w->seed) % 4 == 0) {
+	if (w->rests && rand_r(&w->seed) % 4 != 0) {
 		must(round_trip(w, &one, &one), "RDMA_WRITE");
 		usleep(REST);
 		return round_trip(w, &two, &even);
@@ -242,7 +242,7 @@ static void look(struct worker *w, unsigned s)
 			looks = o->before == odd ? looks + 1 : 0;
 			odd = o->before;
 			usleep(looks < 10 ? 100
-					  : 300u * (unsigned)w->ep.opt->wait_s);
+					  : 200u * (unsigned)w->ep.opt->wait_s);
 			if (looks == PATIENCE)
 				recover(w, s, odd);
 		}
