@@ -223,6 +223,9 @@ void door_serve(struct door *d, bool open,
 		if (n == 0)
 			door_sweep(d);
 		news = door_news(d, &who, &peer, why);
+		/* It hung up: a completion may know why, and know it better. */
+		while (news == LOST && ibv_poll_cq(d->base.cq, 1, &wc) > 0)
+			completed(&wc);
 		if (news == CAME)
 			welcome(&d->guest[who], &peer);
 		else if (news == LOST)
