@@ -109,10 +109,15 @@ static void fetch(struct worker *w, void *to, uint32_t len, size_t from)
 	must(round_trip(w, &read, &read), "RDMA_READ");
 }
 
-/* Makes the short bad moments longer, so that they are met often. */
+/* A rest makes the short bad moments longer, so that they are met often. */
+static bool rests_now(struct worker *w)
+{
+	return w->rests && rand_r(&w->seed) % 4 != 0;
+}
+
 static void rest(struct worker *w)
 {
-	if (w->rests && rand_r(&w->seed) % 4 != 0)
+	if (rests_now(w))
 		usleep(REST);
 }
 
@@ -163,7 +168,7 @@ static struct ibv_wc put(struct worker *w, unsigned s, uint64_t odd)
 				       count_of(odd) + 1);
 
 	two.next = &even;
-	if (w->rests && rand_r(&w->seed) % 4 != 0) {
+	if (rests_now(w)) {
 		must(round_trip(w, &one, &one), "RDMA_WRITE");
 		usleep(REST);
 		return round_trip(w, &two, &even);
