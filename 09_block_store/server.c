@@ -290,6 +290,8 @@ int main(int argc, char **argv)
 	door_serve(&door, file != NULL, completed, welcome, lose);
 	if (!file && refused_keys != 2)
 		die("%d keys were refused, not 2", refused_keys);
+	if (!file && door.came != 3)
+		die("%d clients came, not 3", door.came);
 	say("PASS %d clients served%s", door.came,
 	    file ? "" : ", 2 of them lost by a key, the third was not");
 	int rc = ibv_destroy_srq(srq);
