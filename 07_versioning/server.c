@@ -72,7 +72,7 @@ static void write_until_called(struct ep *ep, void (*update)(uint64_t))
 		rest = PAUSE + (unsigned)(ms * ms / 1e3);
 		update(++n);
 		usleep(rest);
-		if (ms > ep->opt->wait_s * 8e3)
+		if (ms > ep->opt->wait_s * 3e3)
 			die("the client does not finish");
 	}
 	note("%d updates so far", (int)n);

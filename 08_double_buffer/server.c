@@ -60,7 +60,7 @@ static void write_until_called(struct ep *ep, unsigned buffers,
 		publish(g);
 		double ms = now_ms() - start;
 		usleep(looks_again ? (unsigned)(ms * ms / 1e3) : 0);
-		if (ms > ep->opt->wait_s * 8e3)
+		if (ms > ep->opt->wait_s * 3e3)
 			die("the client does not finish");
 	}
 	note("%d generations in %u buffers", (int)g, buffers);

@@ -24,6 +24,7 @@ struct door {
 	int fd;         /* listens */
 	int came, here;
 	double alone; /* when the last one left */
+	double alarm_set;
 	struct guest guest[GUESTS];
 };
 enum news { NO_NEWS, CAME, LOST, NOBODY };

@@ -153,7 +153,10 @@ enum news door_news(struct door *d, int *who, struct qp_info *info,
 
 	/* The alarm of parse_args() is for a program that hangs. A server goes on
 	 * for as long as it comes by here. */
-	alarm(10 * (unsigned)limit);
+	if (now - d->alarm_set > 1e3) {
+		alarm(10 * (unsigned)limit);
+		d->alarm_set = now;
+	}
 	/* poll() leaves out what is negative. */
 	for (int i = 0; i < GUESTS; i++) {
 		struct guest *g = &d->guest[i];
