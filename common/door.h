@@ -23,8 +23,8 @@ struct door {
 	struct ep base; /* from ep_open_device() */
 	int fd;         /* listens */
 	int came, here;
-	double alone; /* when the last one left */
-	double alarm_set;
+	double alone;     /* when the last one left */
+	double alarm_set; /* when alarm() was called last, now_ms() */
 	struct guest guest[GUESTS];
 };
 enum news { NO_NEWS, CAME, LOST, NOBODY };
