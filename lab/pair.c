@@ -94,6 +94,7 @@ static void free_wires(void)
 	size_t len = 0;
 	int to_tc[2];
 	pid_t pid;
+	int told;
 
 	if ((strcmp(kind, "vm") != 0 && strcmp(kind, "host") != 0) ||
 	    strcmp(setting("PAIR_WIRE", "free"), "free") != 0)
@@ -120,17 +121,16 @@ static void free_wires(void)
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, to_tc[0], 0);
 	posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-	if (write(to_tc[1], lines, len) == (ssize_t)len &&
-	    start(&pid, tc, &files) == 0) {
-		close(to_tc[1]);
-		waitpid(pid, NULL, 0);
-	} else {
-		close(to_tc[1]);
-	}
+	told = write(to_tc[1], lines, len) == (ssize_t)len &&
+	       start(&pid, tc, &files) == 0;
+	close(to_tc[1]);
 	close(to_tc[0]);
+	if (told)
+		waitpid(pid, NULL, 0);
 }
 
-static void kill_both(void)
+/* With that status, whatever theirs would have been. */
+static void kill_both(int status)
 {
 	for (int role = SERVER; role <= CLIENT; role++) {
 		/* It may have been stopped with SIGSTOP. */
@@ -139,6 +139,8 @@ static void kill_both(void)
 			waitpid(pids[role], NULL, 0);
 		}
 	}
+	keep_status(SERVER, status);
+	keep_status(CLIENT, status);
 }
 
 static void could_not_start(const char *program, int status)
@@ -204,10 +206,8 @@ static void run(int role, const char *program, const char *port)
 	}
 	status = start(&pids[role], argv, &files);
 	if (status != 0) {
-		kill_both();
+		kill_both(status);
 		could_not_start(program, status);
-		keep_status(SERVER, status);
-		keep_status(CLIENT, status);
 		exit(status);
 	}
 	free(argv);
@@ -226,9 +226,7 @@ static void wait_for_both(long limit)
 			if (sig == SIGALRM)
 				fprintf(stderr, "pair: stopped after %ld s\n",
 					limit);
-			kill_both();
-			keep_status(SERVER, 124);
-			keep_status(CLIENT, 124);
+			kill_both(124);
 			free_wires();
 			exit(124);
 		}
