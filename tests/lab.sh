@@ -380,7 +380,7 @@ readme_at_it() {
 			done; wait' >/dev/null
 			await 'UDP, length'
 			printf '\003' >&3
-			await 'packets captured'
+			await 'packets\? captured'
 			;;
 		esac
 		printf 'echo status $? of %s\n' "${command%% *}" >&3
