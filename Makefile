@@ -232,7 +232,7 @@ progress: ## which exercises pass now, and which is the next
 handout: ## an archive of all this for students, without the solutions
 	@tests/handout
 
-test: ## the tests, six to seven minutes
+test: ## the tests, about six minutes
 	@tests/run
 test-faults: ## only what goes wrong around the programs: peers, wires, machines
 	@tests/run faults
