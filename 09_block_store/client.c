@@ -20,7 +20,7 @@
 #include "ask.h"
 #include "wire.h"
 
-enum { ROUNDS = 60, SHARED = 16 };
+enum { ROUNDS = 45, SHARED = 16 };
 
 static struct client one, two; /* as in two programs; two has a thread */
 
@@ -280,7 +280,7 @@ int main(int argc, char **argv)
 		     number("-s", size, 1, MAX_COUNT), out);
 	} else {
 		act_1(&one);
-		for (int ms = 75; !act_2(&one, ms) && ms < 600; ms *= 2)
+		for (int ms = 60; !act_2(&one, ms) && ms < 600; ms *= 2)
 			note("act 2: the wire was cut too late: again");
 		say("act 2: an early reply, and the buffer used again: ok");
 		act_3(&one);

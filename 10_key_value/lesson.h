@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #ifndef OPS
-#define OPS 15 /* operations of each client in each part of act 2 */
+#define OPS 13 /* operations of each client in each part of act 2 */
 #endif
 
 enum {
