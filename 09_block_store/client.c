@@ -117,7 +117,7 @@ static void act_3(struct client *c)
 		say("act 3: %s: %s", bad[i].what, status_names[status]);
 	}
 	/* The first must still be under way when the second is looked at. They are
-	 * alike, since both lie where the tag's command lies. */
+	 * alike: the second is written over the first, which may not have left. */
 	for (int tries = 0; refused == 0 && tries < 200; tries++) {
 		start(c, 0, OP_WRITE, 0, MAX_COUNT);
 		start(c, 0, OP_WRITE, 0, MAX_COUNT);

@@ -129,8 +129,8 @@ static void free_wires(void)
 		waitpid(pid, NULL, 0);
 }
 
-/* With that status, whatever theirs would have been. */
-static void kill_both(int status)
+/* Kills both; they have that status then, whatever theirs would have been. */
+static void end_both(int status)
 {
 	for (int role = SERVER; role <= CLIENT; role++) {
 		/* It may have been stopped with SIGSTOP. */
@@ -206,8 +206,8 @@ static void run(int role, const char *program, const char *port)
 	}
 	status = start(&pids[role], argv, &files);
 	if (status != 0) {
-		kill_both(status);
 		could_not_start(program, status);
+		end_both(status);
 		exit(status);
 	}
 	free(argv);
@@ -226,7 +226,7 @@ static void wait_for_both(long limit)
 			if (sig == SIGALRM)
 				fprintf(stderr, "pair: stopped after %ld s\n",
 					limit);
-			kill_both(124);
+			end_both(124);
 			free_wires();
 			exit(124);
 		}
