@@ -10,13 +10,17 @@ Q := $(if $(V),,@)
 
 LESSONS := $(wildcard [0-9][0-9]_*)
 COMMON := $(patsubst %.c,$B/%.o,$(wildcard common/*.c common/*/*.c))
+# A file of a lesson that has a header of its name is a part of all its programs; each of
+# the others is a program.
+PARTS := $(filter $(patsubst %.h,%.c,$(wildcard [0-9][0-9]_*/*.h)),$(wildcard [0-9][0-9]_*/*.c))
+PROGRAMS := $(patsubst %.c,$B/%,$(filter-out $(PARTS),$(wildcard [0-9][0-9]_*/*.c)))
 PAIRS := $(foreach l,$(LESSONS),$B/$l/server $B/$l/client)
 WORK := $(patsubst %.c,$B/%,$(wildcard [0-9][0-9]_*/exercises/*.c [0-9][0-9]_*/solutions/*.c))
 PATCHES := $(wildcard [0-9][0-9]_*/breaks/*.patch)
 BREAKS := $(patsubst %.patch,$B/%/built,$(PATCHES))
 # Faulty lessons that the tests must see: tests/controls/NN_lesson/what.patch; one that
 # is faulty on a bad wire only; and some that put something else on the wire.
-CHANGED := $(wildcard tests/controls/*/*.patch tests/lossy/*/*.patch tests/wire-controls/*/*.patch)
+CHANGED := $(wildcard $(foreach d,controls lossy wire-controls store-controls,tests/$d/*/*.patch))
 CONTROLS := $(CHANGED:tests/%.patch=$B/%/built)
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
 
@@ -36,7 +40,7 @@ MAKEFLAGS += -r
 .PHONY: all everything names help deps deps-tools doctor lab-up lab-down lab-shell atomic-write bench illustrated pictures book progress handout bench-record \
 	test test-faults test-fresh test-arm64 test-pages soak lint fmt clean
 
-all: $(PAIRS) $B/pair ## build every lesson
+all: $(PROGRAMS) $B/pair ## build every lesson
 
 # A program sees common/ and its lesson; an exercise and its driver also drivers/.
 includes = -Icommon -Idrivers $(foreach l,$(filter $(LESSONS),$(subst /, ,$1)),-I$l -Idrivers/$l)
@@ -48,9 +52,8 @@ $B/%.o: %.c
 $B/%: $B/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
-# What a lesson has beside its programs is linked into the client.
-PARTS := $(filter-out %/server.c %/client.c %/atomic_write.c,$(wildcard [0-9][0-9]_*/*.c))
-$(foreach p,$(PARTS),$(foreach b,$B $B/asan $B/tsan,$(eval $b/$(dir $p)client: $b/$(p:.c=.o))))
+$(foreach l,$(LESSONS),$(foreach b,$B $B/asan $B/tsan,$(eval \
+	$(patsubst $B/%,$b/%,$(filter $B/$l/%,$(PROGRAMS))): $(patsubst %.c,$b/%.o,$(filter $l/%,$(PARTS))))))
 
 # What runs a server and a client side by side.
 $B/pair: lab/pair.c
@@ -98,21 +101,21 @@ FUZZED := tests/fuzz.c common/tcp.c common/plumbing/sockets.c
 $B/fuzz: $(FUZZED) common/common.h
 	$Qclang -std=gnu11 -D_GNU_SOURCE -g -O1 -Icommon -fno-sanitize-recover=all \
 		-fsanitize=fuzzer,address,undefined $(FUZZED) -o $@
-$B/model $B/rude: $B/%: $B/tests/%.o $B/09_block_store/ask.o $(COMMON)
+$B/model $B/rude $B/crowd: $B/%: $B/tests/%.o $B/09_block_store/ask.o $B/09_block_store/lesson.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 $B/peer $B/latency $B/history $B/dies: $B/%: $B/tests/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
+$B/disk.so: tests/disk.c
+	$Q$(CC) $(CFLAGS) -shared -fPIC $< -o $@
+
 # What has threads.
 THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create [0-9]*/*.c),$(dir $f))),$B/tsan/$lserver $B/tsan/$lclient)
 
-# A program that is both ends.
-ALONE := $B/06_atomics/atomic_write
-
 # All that the tests run; names prints it, a word each.
 ILLUSTRATED := $B/docs/illustrated/server $B/docs/illustrated/client
-EVERYTHING := $(PAIRS) $B/pair $(PAIRS:$B/%=$B/asan/%) $(BENCH) $(CONTENDED) $(patsubst $B/%,$B/asan/%,$(BENCH) $(CONTENDED)) $(ILLUSTRATED) $(ALONE) $(ALONE:$B/%=$B/asan/%) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
-	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency $B/model $B/rude $B/history $B/dies
+EVERYTHING := $(PROGRAMS) $B/pair $(PROGRAMS:$B/%=$B/asan/%) $(BENCH) $(CONTENDED) $(patsubst $B/%,$B/asan/%,$(BENCH) $(CONTENDED)) $(ILLUSTRATED) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
+	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency $B/model $B/rude $B/crowd $B/history $B/dies $B/disk.so
 everything: $(EVERYTHING)
 names:
 	@echo $(EVERYTHING)

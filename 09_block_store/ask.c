@@ -14,10 +14,16 @@
 
 static void post_receive(struct client *c, uint64_t i)
 {
-	struct ibv_sge sge = { (uintptr_t)&c->m.reply[i], sizeof c->m.reply[i],
-			       c->messages->lkey };
-	struct ibv_recv_wr *bad,
-		wr = { .wr_id = i, .sg_list = &sge, .num_sge = 1 };
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)c->m.reply[i],
+		.length = REPLY_LEN,
+		.lkey = c->messages->lkey,
+	};
+	struct ibv_recv_wr *bad, wr = {
+		.wr_id = i,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
 	int rc = ibv_post_recv(c->ep.qp, &wr, &bad);
 
 	if (rc)
@@ -39,7 +45,12 @@ void arrive(struct client *c, const struct options *opt)
 {
 	memset(c->seen, 0, sizeof c->seen);
 	memset(c->status, 0, sizeof c->status);
-	c->ep = ep_open(opt, (struct ibv_qp_cap){ TAGS, TAGS, 1, 1, 0 });
+	c->ep = ep_open(opt, (struct ibv_qp_cap){
+				     .max_send_wr = TAGS,
+				     .max_recv_wr = TAGS,
+				     .max_send_sge = 1,
+				     .max_recv_sge = 1,
+			     });
 	c->ep.timeout = 17; /* 7 tries of 0.5 s: act 2, too */
 	tcp_connect(&c->ep);
 	c->messages = reg(c, &c->m, sizeof c->m, IBV_ACCESS_LOCAL_WRITE);
@@ -71,8 +82,19 @@ void depart(struct client *c)
 void start(struct client *c, uint32_t tag, uint32_t operation, uint64_t first,
 	   uint32_t count)
 {
-	struct ibv_sge sge = { (uintptr_t)&c->m.command[tag], 64,
-			       c->messages->lkey };
+	struct command command = {
+		.operation = operation,
+		.tag = tag,
+		.first = first,
+		.count = count,
+		.rkey = c->rkey,
+		.addr = (uintptr_t)c->buffer[tag],
+	};
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)c->m.command[tag],
+		.length = COMMAND_LEN,
+		.lkey = c->messages->lkey,
+	};
 	struct ibv_send_wr wr = {
 		.wr_id = tag,
 		.opcode = IBV_WR_SEND,
@@ -81,14 +103,7 @@ void start(struct client *c, uint32_t tag, uint32_t operation, uint64_t first,
 		.num_sge = 1,
 	};
 
-	c->m.command[tag] = big_endian((struct command){
-		.operation = operation,
-		.tag = tag,
-		.first = first,
-		.count = count,
-		.rkey = c->rkey,
-		.addr = (uintptr_t)c->buffer[tag],
-	});
+	command_pack(c->m.command[tag], &command);
 	post(&c->ep, &wr);
 }
 
@@ -101,14 +116,14 @@ uint32_t take(struct client *c, bool *reply)
 	*reply = wc.opcode & IBV_WC_RECV;
 	if (!*reply)
 		return (uint32_t)wc.wr_id;
-	uint32_t tag = be32toh(c->m.reply[wc.wr_id].tag);
-	if (wc.byte_len != sizeof(struct reply) || tag >= TAGS)
-		die("a reply of %u bytes, with tag %u", wc.byte_len, tag);
-	c->status[tag] = be32toh(c->m.reply[wc.wr_id].status);
-	if (c->status[tag] > ST_IO_ERROR)
-		die("a reply with status %u", c->status[tag]);
+	struct reply r = reply_unpack(c->m.reply[wc.wr_id]);
+	if (wc.byte_len != REPLY_LEN || r.tag >= TAGS)
+		die("a reply of %u bytes, with tag %u", wc.byte_len, r.tag);
+	if (r.status > ST_IO_ERROR)
+		die("a reply with status %u", r.status);
+	c->status[r.tag] = r.status;
 	post_receive(c, wc.wr_id); /* before the next command */
-	return tag;
+	return r.tag;
 }
 
 /* The reply may be here before the SEND has completed. The command is done with
@@ -136,11 +151,19 @@ const char *const status_names[] = { "ok",        "no such block",
 				     "bad count", "unknown operation",
 				     "bad tag",   "I/O error" };
 
-void must(struct client *c, uint32_t operation, uint64_t first, uint32_t count)
+void call_ok(struct client *c, uint32_t operation, uint64_t first,
+	     uint32_t count)
 {
 	enum status status = call(c, operation, first, count);
 
 	if (status != ST_OK)
 		die("operation %u on block %llu: %s", operation,
 		    (unsigned long long)first, status_names[status]);
+}
+
+void fill(struct client *c, uint32_t tag, uint64_t word)
+{
+	for (int i = 0; i < MAX_COUNT; i++)
+		for (int k = 0; k < WORDS; k++)
+			c->buffer[tag][i][k] = word + (uint64_t)i;
 }

@@ -15,8 +15,8 @@ struct client {
 	struct ibv_mr *messages, *buffers;
 	uint32_t rkey; /* of buffers */
 	struct {
-		struct command command[TAGS];
-		struct reply reply[TAGS];
+		uint8_t command[TAGS][COMMAND_LEN];
+		uint8_t reply[TAGS][REPLY_LEN];
 	} m;                      /* the messages: for our own NIC only */
 	enum status status[TAGS]; /* of the last reply */
 	int seen[TAGS];           /* of a command: SEND completed, reply here */
@@ -38,7 +38,11 @@ uint32_t finish(struct client *c);
 enum status call(struct client *c, uint32_t operation, uint64_t first,
 		 uint32_t count);
 /* The same, and dies if the status is not ST_OK. */
-void must(struct client *c, uint32_t operation, uint64_t first, uint32_t count);
+void call_ok(struct client *c, uint32_t operation, uint64_t first,
+	     uint32_t count);
+
+/* Each word of block i of its buffer is word + i: half a block would show. */
+void fill(struct client *c, uint32_t tag, uint64_t word);
 
 extern const char *const status_names[];
 

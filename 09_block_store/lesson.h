@@ -3,7 +3,6 @@
 #ifndef LESSON_H
 #define LESSON_H
 
-#include <endian.h>
 #include <stdint.h>
 
 enum {
@@ -18,20 +17,8 @@ enum operation {
 	OP_READ = 1,    /* from the store, into the client's buffer */
 	OP_WRITE,       /* into the store; the reply says that it is there */
 	OP_WRITE_EARLY, /* the reply says only that the buffer was copied */
-	OP_FLUSH,       /* what we were answered before survives a crash */
+	OP_FLUSH,       /* what was answered before survives a crash */
 };
-
-/* What the client SENDs. Numbers are in big endian, there are no holes. */
-struct command {
-	uint32_t operation; /* at byte 0 */
-	uint32_t tag;       /*  4: 0 to TAGS - 1; comes back in the reply */
-	uint64_t first;     /*  8: block */
-	uint32_t count;     /* 16: blocks */
-	uint32_t rkey;      /* 20: of the client's buffer */
-	uint64_t addr;      /* 24: and where it begins */
-	uint8_t zero[32];   /* 32: for later: 0, and not looked at */
-};
-_Static_assert(sizeof(struct command) == 64, "the message has no holes");
 
 enum status {
 	ST_OK,
@@ -42,22 +29,25 @@ enum status {
 	ST_IO_ERROR, /* the file: no space, perhaps */
 };
 
-/* From our byte order to big endian; to do it twice is to undo it. */
-static inline struct command big_endian(struct command c)
-{
-	c.operation = htobe32(c.operation);
-	c.tag = htobe32(c.tag);
-	c.first = htobe64(c.first);
-	c.count = htobe32(c.count);
-	c.rkey = htobe32(c.rkey);
-	c.addr = htobe64(c.addr);
-	return c;
-}
-
-/* And what the server SENDs back, in big endian, too. */
+/* What the client SENDs, and the server SENDs back. A program has them in its own
+ * byte order; lesson.c makes the bytes of the message, and reads them. */
+struct command {
+	uint32_t operation; /* at byte 0 of the message */
+	uint32_t tag;       /*  4: 0 to TAGS - 1; comes back in the reply */
+	uint64_t first;     /*  8: block */
+	uint32_t count;     /* 16: blocks */
+	uint32_t rkey;      /* 20: of the client's buffer */
+	uint64_t addr;      /* 24: and where it begins */
+};                          /* 32: zeroes, for later; not looked at */
 struct reply {
-	uint32_t tag;
-	uint32_t status;
+	uint32_t tag;    /* at byte 0 */
+	uint32_t status; /* 4 */
 };
+enum { COMMAND_LEN = 64, REPLY_LEN = 8 };
+
+void command_pack(uint8_t msg[COMMAND_LEN], const struct command *c);
+struct command command_unpack(const uint8_t msg[COMMAND_LEN]);
+void reply_pack(uint8_t msg[REPLY_LEN], const struct reply *r);
+struct reply reply_unpack(const uint8_t msg[REPLY_LEN]);
 
 #endif

@@ -17,12 +17,14 @@ clone_to() { git clone -q -u "git -c safe.directory='*' upload-pack" "${@:2}" . 
 # shellcheck disable=SC2034 # for those who source this
 half_1=(0[1-38]_*) half_2=(0[4-79]_* 10_*)
 
-# parts_of LESSON: sets $parts to the C files that are linked into its client, beside
-# client.c. (The Makefile knows them as PARTS.)
+# parts_of DIR: sets $parts to the C files that all programs of that lesson share: those
+# with a header of the same name. (The Makefile has PARTS.)
 parts_of() {
-	# shellcheck disable=SC2034 # for those who source this
-	mapfile -t parts < <(find "$1" -maxdepth 1 -name '*.c' \
-		! -name server.c ! -name client.c ! -name atomic_write.c)
+	local f
+	parts=()
+	for f in "$1"/*.c; do
+		[ ! -e "${f%.c}.h" ] || parts+=("$f")
+	done
 }
 
 # The lab's own two interfaces: find_wire sets $net0, the server's, and $net1; then

@@ -18,8 +18,7 @@
 
 enum { MANY = 30 };
 
-static struct command commands[MANY];
-static struct reply replies[MANY];
+static uint8_t commands[MANY][COMMAND_LEN], replies[MANY][REPLY_LEN];
 static struct ep ep;
 static struct ibv_mr *mr, *in;
 
@@ -30,7 +29,7 @@ static void send_list(int n, uint32_t len)
 	struct ibv_sge sge[MANY];
 
 	for (int i = 0; i < n; i++) {
-		sge[i] = (struct ibv_sge){ (uintptr_t)&commands[i], len,
+		sge[i] = (struct ibv_sge){ (uintptr_t)commands[i], len,
 					   mr->lkey };
 		wr[i] = (struct ibv_send_wr){
 			.opcode = IBV_WR_SEND,
@@ -45,8 +44,8 @@ static void send_list(int n, uint32_t len)
 static void hear(int n)
 {
 	for (int i = 0; i < n; i++) {
-		struct ibv_sge sge = { (uintptr_t)&replies[i],
-				       sizeof replies[i], in->lkey };
+		struct ibv_sge sge = { (uintptr_t)replies[i], sizeof replies[i],
+				       in->lkey };
 		struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
 		int rc = ibv_post_recv(ep.qp, &wr, &bad);
 
@@ -75,8 +74,9 @@ int main(int argc, char **argv)
 	qp_to_rtr(&ep, &server);
 	qp_to_rts(&ep);
 	for (int i = 0; i < MANY; i++)
-		commands[i] = big_endian((struct command){
-			.operation = OP_FLUSH, .tag = (uint32_t)i % TAGS });
+		command_pack(commands[i],
+			     &(struct command){ .operation = OP_FLUSH,
+						.tag = (uint32_t)i % TAGS });
 
 	if (strcmp(what, "long") == 0) {
 		send_list(1, sizeof commands[0] + 1);
@@ -94,12 +94,12 @@ int main(int argc, char **argv)
 	} else if (strcmp(what, "no-right") == 0) {
 		/* No REMOTE_READ for the connection nor for the region. */
 		hear(MANY);
-		commands[0] = big_endian((struct command){
-			.operation = OP_WRITE,
-			.count = 1,
-			.rkey = mr->rkey,
-			.addr = (uintptr_t)commands,
-		});
+		command_pack(commands[0], &(struct command){
+						  .operation = OP_WRITE,
+						  .count = 1,
+						  .rkey = mr->rkey,
+						  .addr = (uintptr_t)commands,
+					  });
 		send_list(1, sizeof commands[0]);
 	} else if (strcmp(what, "vanish") == 0) {
 		send_list(TAGS, sizeof commands[0]);

@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "door.h"
+#include "conns.h"
 
 /* What a child is asked to do. */
 typedef void (*deed)(struct ep *ep);
@@ -531,99 +531,153 @@ static int guest(void)
 	return fd;
 }
 
-/* The next news, which must be that. */
-static int news_is(struct door *d, enum news want, const char *text)
-{
-	enum news news = NO_NEWS;
-	struct qp_info info;
-	char why[128] = "";
-	double end = now_ms() + (want == NO_NEWS ? 50 : 5000);
-	int who = -1;
+/* ---- clients that come and go ------------------------------------------- */
 
-	while (news == NO_NEWS && now_ms() < end)
-		news = door_news(d, &who, &info, why);
-	assert_int_equal(news, want);
-	assert_string_equal(why, text);
-	return who;
+static struct conns conns;
+static bool busy; /* the CQ is never empty */
+
+static int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
+{
+	(void)cq;
+	*wc = (struct ibv_wc){ .qp_num = 999 };
+	return busy ? n : 0;
 }
 
-/* Guests that come in pieces, break the rules, say goodbye, or say nothing. */
-static void doors(void **state)
+static void welcome(struct conn *c, const struct qp_info *peer)
 {
-	struct options opt = { .lesson = 3, .tcp_port = port, .wait_s = 1 };
-	struct ep base = { .opt = &opt };
-	struct ibv_qp qp = { .qp_num = 77 };
+	say("client %d is here: QP %u", c->number, peer->qpn);
+}
+
+static void completed(struct conn *c, const struct ibv_wc *wc)
+{
+	(void)wc;
+	if (c)
+		say("a completion of client %d", c->number);
+}
+
+static struct conn *client(int number)
+{
+	struct conn *c = conns.conn;
+
+	while (c->number != number)
+		assert_true(++c < conns.conn + MAX_CONNS);
+	return c;
+}
+
+/* The clients of this test: after each step there are 20 looks at the sockets. */
+static void clients_turn(void)
+{
+	static int fd[6], turns, step;
+	static uint8_t msg[INFO_LEN];
 	struct qp_info info = good();
-	uint8_t msg[INFO_LEN], back[INFO_LEN];
-	struct door d;
-	char byte = 0;
+	char back[INFO_LEN + 1];
 
-	(void)state;
-	info_pack(msg, &info, 3);
-	find_port();
-	door_open(&d, &base);
-
-	int scanner = guest(), slow = guest(), bad = guest();
-	assert_int_equal(write(slow, msg, 20), 20);
-	assert_int_equal(write(bad,
-			       "GET / HTTP/1.1\r\nHost: of fifty-six bytes"
-			       " and more....\r\n\r\n",
-			       58),
-			 58);
-	close(scanner);
-	int who = news_is(&d, LOST,
-			  "QP info from the peer: it is not one of these "
-			  "lessons");
-	door_lose(&d.guest[who]);
-	door_sweep(&d);
-	assert_int_equal(d.here, 1);
-	assert_int_equal(write(slow, msg + 20, INFO_LEN - 20), INFO_LEN - 20);
-	who = news_is(&d, CAME, "");
-	d.guest[who].ep.qp = &qp;
-	assert_ptr_equal(door_guest(&d, 77), &d.guest[who]);
-	door_answer(&d.guest[who]);
-	d.guest[who].ep.qp = NULL;
-	assert_int_equal(recv(slow, back, INFO_LEN, MSG_WAITALL), INFO_LEN);
-
-	/* While it holds something, its place is not free. */
-	d.guest[who].holds = 1;
-	assert_int_equal(write(slow, "B", 1), 1);
-	news_is(&d, NO_NEWS, "");
-	assert_int_equal(read(slow, &byte, 1), 1);
-	assert_int_equal(byte, 'B');
-	close(slow);
-	news_is(&d, NO_NEWS, "");
-	door_sweep(&d);
-	assert_int_equal(d.here, 1);
-	d.guest[who].holds = 0;
-	door_sweep(&d);
-	assert_int_equal(d.here, 0);
-
-	/* Five come, and there are four places; then nobody says anything. */
-	int fd[5];
-	for (int k = 0; k < 5; k++)
-		fd[k] = guest();
-	news_is(&d, NO_NEWS, "");
-	assert_int_equal(d.here, GUESTS);
-	assert_int_equal(write(fd[0], msg, INFO_LEN), INFO_LEN);
-	who = news_is(&d, CAME, "");
-	assert_int_equal(write(fd[0], "X", 1), 1);
-	assert_int_equal(
-		news_is(&d, LOST, "barrier: the peer sent byte 88, not 'B'"),
-		who);
-	door_lose(&d.guest[who]);
-	for (int k = 1; k < GUESTS; k++) {
-		who = news_is(&d, LOST,
-			      "waiting for QP info: nothing within 1 s");
-		door_lose(&d.guest[who]);
+	if (++turns % 1280 != 0 || (step == 10 && conns.lost < 4))
+		return;
+	switch (step++) {
+	case 0: /* a port scanner, one that is slow, one that is no client */
+		info_pack(msg, &info, 3);
+		close(guest());
+		fd[0] = guest();
+		fd[1] = guest();
+		(void)!write(fd[0], msg, 20);
+		(void)!write(fd[1],
+			     "GET / HTTP/1.1\r\nHost: of fifty-six bytes"
+			     " and more....\r\n\r\n",
+			     58);
+		break;
+	case 1:
+		(void)!write(fd[0], msg + 20, INFO_LEN - 20);
+		break;
+	case 2: /* while the server has something of it, its place is not free */
+		client(2)->holds = 1;
+		(void)!write(fd[0], "B", 1);
+		break;
+	case 3:
+		say("%zd byte back", recv(fd[0], back, sizeof back, 0));
+		close(fd[0]);
+		break;
+	case 4:
+		say("%d here", conns.here);
+		client(2)->holds = 0;
+		break;
+	case 5: /* five come, and there are four places */
+		say("%d here", conns.here);
+		for (int k = 0; k < 5; k++)
+			fd[k] = guest();
+		break;
+	case 6:
+		say("%d here", conns.here);
+		busy = true; /* one hangs up while others keep us busy */
+		(void)!write(fd[0], msg, INFO_LEN);
+		(void)!write(fd[1], msg, INFO_LEN);
+		break;
+	case 7:
+		close(fd[0]);
+		(void)!write(fd[1], "X", 1);
+		break;
+	case 8: /* who waits for us is not silent */
+		(void)!write(fd[2], msg, INFO_LEN);
+		(void)!write(fd[3], msg, INFO_LEN);
+		break;
+	case 9:
+		client(6)->holds = 1;
+		(void)!write(fd[3], "B", 1);
+		close(fd[3]);
+		break;
+	case 10:
+		say("the server has something of client 6");
+		client(6)->holds = 0;
+		busy = false;
+		break;
 	}
-	door_sweep(&d);
-	close(fd[4]);
-	news_is(&d, NOBODY, "");
-	for (int k = 0; k < 4; k++)
-		close(fd[k]);
-	close(d.fd);
-	alarm(0);
+}
+
+static void do_serve(struct ep *ep)
+{
+	static const struct service service = { welcome, completed,
+						clients_turn };
+	struct ibv_context ctx = { .ops.poll_cq = fake_poll_cq };
+	struct ibv_cq cq = { .context = &ctx, .cqe = 100 };
+	struct options opt = *ep->opt;
+	struct ep base = { .opt = &opt, .cq = &cq };
+
+	opt.tcp_port = port;
+	conns_open(&conns, &base);
+	conns_serve(&conns, true, &service);
+	say("%d said goodbye, %d lost", conns.goodbyes, conns.lost);
+}
+
+/* Clients that come in pieces, break the rules, say goodbye, or say nothing, and a CQ
+ * that is never empty. */
+static void clients_come_and_go(void **state)
+{
+	(void)state;
+	find_port();
+	in_child(do_serve, "", 0, SILENCE);
+	assert_string_equal(
+		said,
+		"client: client 3 loses its connection: QP info from the peer: "
+		"it is not one of these lessons\n"
+		"client: client 2 is here: QP 1193046\n"
+		"client: 1 byte back\n"
+		"client: 1 here\n"
+		"client: 0 here\n"
+		"client: 4 here\n"
+		"client: client 5 is here: QP 1193046\n"
+		"client: client 4 is here: QP 1193046\n"
+		"client: client 5 loses its connection: barrier: the peer sent "
+		"byte 88, not 'B'\n"
+		"client: client 4 loses its connection: barrier: the peer hung "
+		"up\n"
+		"client: client 7 is here: QP 1193046\n"
+		"client: client 6 is here: QP 1193046\n"
+		"client: client 8 loses its connection: waiting for QP info: "
+		"nothing within 1 s\n"
+		"client: the server has something of client 6\n"
+		"client: client 6 loses its connection: waiting for a command: "
+		"nothing within 1 s\n"
+		"client: 2 said goodbye, 5 lost\n");
 }
 
 static void do_die(struct ep *ep)
@@ -656,13 +710,19 @@ static void last_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wire_layout),  cmocka_unit_test(wire_refusals),
-		cmocka_unit_test(wire_random),  cmocka_unit_test(exchange),
-		cmocka_unit_test(barriers),     cmocka_unit_test(tcp_pair),
-		cmocka_unit_test(tcp_refusals), cmocka_unit_test(gid_choice),
-		cmocka_unit_test(scanners),     cmocka_unit_test(arguments),
-		cmocka_unit_test(last_words),   cmocka_unit_test(own_arguments),
-		cmocka_unit_test(doors),
+		cmocka_unit_test(wire_layout),
+		cmocka_unit_test(wire_refusals),
+		cmocka_unit_test(wire_random),
+		cmocka_unit_test(exchange),
+		cmocka_unit_test(barriers),
+		cmocka_unit_test(tcp_pair),
+		cmocka_unit_test(tcp_refusals),
+		cmocka_unit_test(gid_choice),
+		cmocka_unit_test(scanners),
+		cmocka_unit_test(arguments),
+		cmocka_unit_test(last_words),
+		cmocka_unit_test(own_arguments),
+		cmocka_unit_test(clients_come_and_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
