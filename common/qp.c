@@ -109,7 +109,8 @@ static void open_device(struct ep *ep)
 		if (rc && o->dev)
 			die_err(rc, "port %u of %s", o->ib_port, o->dev);
 		if (rc || port.state != IBV_PORT_ACTIVE) {
-			ibv_close_device(ep->ctx);
+			if (ibv_close_device(ep->ctx))
+				die_err(errno, "ibv_close_device");
 			ep->ctx = NULL;
 		}
 	}
