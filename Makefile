@@ -219,7 +219,7 @@ illustrated: $B/pair $(ILLUSTRATED) ## docs/illustrated.html anew, from a run
 pictures: ## draw the packets of each lesson (wire.svg), as its README shows them
 	@for l in $(LESSONS); do lab/picture $$l/README.md >$$l/wire.svg || exit; done
 
-bench: $(BENCH) $(CONTENDED) ## what each technique costs, and perftest beside it: five minutes
+bench: $B/pair $(BENCH) $(CONTENDED) ## what each technique costs, and perftest beside it: five minutes
 	@bench/run $(GROUPS)
 bench-record: bench ## and put that run into docs/performance.md
 	@bench/record
