@@ -106,8 +106,10 @@ $B/model $B/rude $B/crowd: $B/%: $B/tests/%.o $B/09_block_store/ask.o $B/09_bloc
 $B/peer $B/latency $B/history $B/dies: $B/%: $B/tests/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
-$B/disk.so: tests/disk.c
-	$Q$(CC) $(CFLAGS) -shared -fPIC $< -o $@
+# Preloaded: a bad disk, and a NIC whose calls fail.
+$B/disk.so $B/nic.so: $B/%.so: tests/%.c
+	@mkdir -p $(@D)
+	$Q$(CC) $(CFLAGS) -fPIC -shared $(LDFLAGS) $< -ldl -o $@
 
 # What has threads.
 THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create [0-9]*/*.c),$(dir $f))),$B/tsan/$lserver $B/tsan/$lclient)
@@ -115,7 +117,7 @@ THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create [0-9]*/
 # All that the tests run; names prints it, a word each.
 ILLUSTRATED := $B/docs/illustrated/server $B/docs/illustrated/client
 EVERYTHING := $(PROGRAMS) $B/pair $(PROGRAMS:$B/%=$B/asan/%) $(BENCH) $(CONTENDED) $(patsubst $B/%,$B/asan/%,$(BENCH) $(CONTENDED)) $(ILLUSTRATED) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
-	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency $B/model $B/rude $B/crowd $B/history $B/dies $B/disk.so
+	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency $B/model $B/rude $B/crowd $B/history $B/dies $B/disk.so $B/nic.so
 everything: $(EVERYTHING)
 names:
 	@echo $(EVERYTHING)
@@ -222,7 +224,7 @@ illustrated: $B/pair $(ILLUSTRATED) ## docs/illustrated.html anew, from a run
 pictures: ## draw the packets of each lesson (wire.svg), as its README shows them
 	@for l in $(LESSONS); do lab/picture $$l/README.md >$$l/wire.svg || exit; done
 
-bench: $(BENCH) $(CONTENDED) ## what each technique costs, and perftest beside it: five minutes
+bench: $B/pair $(BENCH) $(CONTENDED) ## what each technique costs, and perftest beside it: five minutes
 	@bench/run $(GROUPS)
 bench-record: bench ## and put that run into docs/performance.md
 	@bench/record

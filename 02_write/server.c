@@ -46,8 +46,10 @@ static void look_for_events(struct ep *ep)
 		case IBV_EVENT_QP_FATAL:
 		case IBV_EVENT_QP_REQ_ERR:
 		case IBV_EVENT_QP_ACCESS_ERR:
+		case IBV_EVENT_CQ_ERR:
+		case IBV_EVENT_DEVICE_FATAL:
 			die("asynchronous event: %s", what);
-		default: /* a port, a GID: our QP has no error */
+		default: /* a port, a GID: all that we use has no error */
 			note("asynchronous event: %s", what);
 		}
 	}

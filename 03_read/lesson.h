@@ -8,7 +8,6 @@ enum {
 	RECORDS = 8,
 	RECORD = 750,            /* bytes */
 	DATA = RECORDS * RECORD, /* several packets, the last one not full */
-	DEPTH = 4,               /* READs under way at once */
 };
 
 /* Byte k of the server's memory. Neighbours differ, and so do records. */

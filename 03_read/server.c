@@ -38,9 +38,9 @@ int main(int argc, char **argv)
 	/* DOC: second-gate. */
 	qp_to_init(&ep, IBV_ACCESS_REMOTE_READ);
 	send_info(&ep, mr);
-	/* How many READs our NIC must be able to answer at once. The NIC keeps
-	 * state for each: an answer may be lost and asked for again. */
-	ep.max_dest_rd_atomic = DEPTH;
+	/* ep.max_dest_rd_atomic: how many READs our NIC must be able to answer
+	 * at once. The NIC keeps state for each: an answer may be lost and
+	 * asked for again. ep_open() chose 4, or less for a lesser device. */
 	qp_to_rtr(&ep, &client);
 	qp_to_rts(&ep);
 	say("%zu bytes open to REMOTE_READ; going to sleep", sizeof data);

@@ -88,7 +88,8 @@ int main(int argc, char **argv)
 	}
 	shared.x = shared.y = htobe64(OLD);
 	if (!wire_slow(&ep, DELAY))
-		note("this wire cannot be slowed down");
+		note("this wire is not the lab's and stays fast, so acts 1, 3 "
+		     "and 4 may show nothing: make run-05 LAB=vm shows them");
 	barrier(&ep);
 
 	/* DOC: act-1. The READ's answer is late. What does the WRITE carry? */

@@ -113,11 +113,12 @@ static bool torn_until(struct ep *ep, uint64_t old, uint64_t end)
 
 	do {
 		keep_waiting(ep, since, "the word to change");
-		if (!completed && ibv_poll_cq(ep->cq, 1, &wc) != 0) {
-			if (wc.status != IBV_WC_SUCCESS)
-				die("%s", ibv_wc_status_str(wc.status));
-			completed = true;
-		}
+		int n = completed ? 0 : ibv_poll_cq(ep->cq, 1, &wc);
+		if (n < 0)
+			die("ibv_poll_cq returned %d", n);
+		if (n > 0 && wc.status != IBV_WC_SUCCESS)
+			die("%s", ibv_wc_status_str(wc.status));
+		completed |= n > 0;
 		seen = atomic_load_explicit(&word, memory_order_relaxed);
 		torn |= seen != old && seen != new;
 		looks++;

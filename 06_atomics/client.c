@@ -157,7 +157,9 @@ static void both(void *(*act)(void *))
 	if (rc)
 		die_err(rc, "pthread_create");
 	act(&worker[0]);
-	pthread_join(second, NULL);
+	rc = pthread_join(second, NULL);
+	if (rc)
+		die_err(rc, "pthread_join");
 	barrier(&worker[0].ep);
 }
 
@@ -184,14 +186,16 @@ int main(int argc, char **argv)
 		qp_to_rts(&w->ep);
 	}
 	barrier(ep);
-	pthread_barrier_init(&have_read, NULL, CLIENTS);
+	int rc = pthread_barrier_init(&have_read, NULL, CLIENTS);
+	if (rc)
+		die_err(rc, "pthread_barrier_init");
 	both(act_1);
 	both(act_2);
 	both(act_3);
 	both(act_4);
 	say("PASS every request completed with success, even the failed swaps");
 
-	int rc = ibv_dereg_mr(mr);
+	rc = ibv_dereg_mr(mr);
 	if (rc)
 		die_err(rc, "ibv_dereg_mr");
 	ep_close(&worker[1].ep);

@@ -18,7 +18,7 @@ enum {
 /* The server's record. In update n every word of data is n: a record with two
  * different words is torn, whatever its version says. */
 struct record {
-	uint64_t version;
+	_Atomic uint64_t version; /* the CPU stores it whole */
 	uint64_t data[WORDS];
 };
 

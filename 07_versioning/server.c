@@ -31,16 +31,11 @@ static void write_data(uint64_t n)
 	}
 }
 
-static _Atomic uint64_t *version(void)
-{
-	return (_Atomic uint64_t *)&record.version;
-}
-
 /* DOC: naive. The version is changed once, after all is written. */
 static void naive_update(uint64_t n)
 {
 	write_data(n);
-	atomic_store_explicit(version(), n, memory_order_release);
+	atomic_store_explicit(&record.version, n, memory_order_release);
 }
 
 /*
@@ -54,10 +49,10 @@ static void naive_update(uint64_t n)
  */
 static void seqlock_update(uint64_t n)
 {
-	atomic_store_explicit(version(), 2 * n - 1, memory_order_relaxed);
+	atomic_store_explicit(&record.version, 2 * n - 1, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
 	write_data(n);
-	atomic_store_explicit(version(), 2 * n, memory_order_release);
+	atomic_store_explicit(&record.version, 2 * n, memory_order_release);
 }
 
 /* Updates the record until the client has seen enough of it. */

@@ -21,7 +21,7 @@ enum {
 /* The server's memory. Generation g is in buffer g % (2 or BUFFERS), and every
  * word of it is g: a buffer with two different words is torn. */
 struct shared {
-	_Alignas(64) uint64_t generation; /* the last one that is complete */
+	_Alignas(64) _Atomic uint64_t generation; /* the last complete one */
 	_Alignas(64) uint64_t buffer[BUFFERS][WORDS];
 };
 

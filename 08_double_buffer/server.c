@@ -35,8 +35,7 @@ static void fill(uint64_t *buffer, uint64_t g)
  */
 static void publish(uint64_t g)
 {
-	atomic_store_explicit((_Atomic uint64_t *)&shared.generation, g,
-			      memory_order_release);
+	atomic_store_explicit(&shared.generation, g, memory_order_release);
 	atomic_thread_fence(memory_order_release);
 }
 

@@ -69,9 +69,14 @@ static void pick_gid(struct ep *ep)
 			die_err(rc, "GID index %d (-g) of %s", o->gid_index,
 				dev);
 	} else {
-		int n = (int)ibv_query_gid_table(ep->ctx, t, 256, 0);
-		if (n < 0)
-			die_err(-n, "ibv_query_gid_table");
+		/* A QP names its GID by one byte, so 256 are enough. One by
+		 * one, because ibv_query_gid_table fails unless there is room
+		 * for the GIDs of all ports. An empty place is an error. */
+		int n = 0;
+		for (uint32_t i = 0; i < 256; i++)
+			if (ibv_query_gid_ex(ep->ctx, o->ib_port, i, &t[n],
+					     0) == 0)
+				n++;
 		int i = choose_gid(t, n, o->ib_port);
 		if (i < 0)
 			die("%s has no usable GID: has its network interface "
@@ -109,7 +114,8 @@ static void open_device(struct ep *ep)
 		if (rc && o->dev)
 			die_err(rc, "port %u of %s", o->ib_port, o->dev);
 		if (rc || port.state != IBV_PORT_ACTIVE) {
-			ibv_close_device(ep->ctx);
+			if (ibv_close_device(ep->ctx))
+				die_err(errno, "ibv_close_device");
 			ep->ctx = NULL;
 		}
 	}

@@ -49,10 +49,10 @@ static bool netem(const struct ep *ep, const char *how)
 		 "qdisc replace dev %s parent 1:4 netem %s\n"
 		 "end",
 		 net, net, net, net, how);
-	if (system(text) == 0)
-		return true;
-	wire_free();
-	return false;
+	if (system(text) != 0)
+		die("the lab's wire: tc failed, see above (has this kernel "
+		    "sch_netem, sch_prio and cls_u32?)");
+	return true;
 }
 
 bool wire_slow(const struct ep *ep, unsigned ms)

@@ -164,8 +164,8 @@ bool completes_within(struct ep *ep, double ms, struct ibv_wc *wc)
 void late_answers(struct duo *d, unsigned ms)
 {
 	if (!wire_slow(&d->peer, ms))
-		die("this exercise makes a wire slow, and may do so only in "
-		    "the lab's vm or host");
+		die("this exercise makes a wire slow, and this wire is not the "
+		    "lab's: LAB=vm has one");
 }
 
 void one_of(const char *name, int answer, const int *choices, size_t n)

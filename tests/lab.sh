@@ -428,6 +428,12 @@ want "device: rxe0 is the server's, rxe1 the client's" "device rxe0 rxe1" \
 	"$(inner LAB= lab/lab run sh -c 'echo $LAB_KIND $DEV_SERVER $DEV_CLIENT')"
 want "device: DEV=rxe1 is both" "device rxe1 rxe1" \
 	"$(inner LAB= DEV=rxe1 lab/lab run sh -c 'echo $LAB_KIND $DEV_SERVER $DEV_CLIENT')"
+mkdir build/05_fence
+cp "$OLDPWD"/build/05_fence/{server,client} build/05_fence
+cp "$OLDPWD"/build/pair build
+inner LAB= DEV=rxe0 lab/lab run build/pair build/05_fence/server build/05_fence/client >"$tmp/out"
+want "device: lesson 05 passes, and the first line and the server say that LAB=vm shows more" "2 1 1" \
+	"$(grep -c ': PASS ' "$tmp/out") $(grep -c '^lab: device .*LAB=vm' "$tmp/err") $(grep -c '^server: # .*LAB=vm' "$tmp/err")"
 run ip link set veth1 down
 inner LAB= DEV=rxe1 lab/lab run true
 want "device: DEV= is not active: exit 125" 125 $?

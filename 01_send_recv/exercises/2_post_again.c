@@ -19,8 +19,9 @@
 void take_messages(struct ep *ep)
 {
 	struct ibv_wc wc;
+	int n;
 
-	while (ibv_poll_cq(ep->cq, 1, &wc) == 1) { /* TODO 1.2 */
+	while ((n = ibv_poll_cq(ep->cq, 1, &wc)) == 1) { /* TODO 1.2 */
 		if (wc.status != IBV_WC_SUCCESS)
 			die("receive: %s", ibv_wc_status_str(wc.status));
 		if (wc.byte_len == 0)
@@ -28,4 +29,6 @@ void take_messages(struct ep *ep)
 		post_slot(ep, wc.wr_id);
 		deliver(slot[wc.wr_id], wc.byte_len);
 	}
+	if (n < 0)
+		die("ibv_poll_cq returned %d", n);
 }

@@ -23,7 +23,7 @@ enum { WORDS = 750, MOST_BUFFERS = 8 };
 struct shared {
 	/* The version, odd while somebody writes; or, with K buffers, the number of
 	 * the last update that is complete. */
-	_Alignas(64) uint64_t word;
+	_Alignas(64) _Atomic uint64_t word;
 	_Alignas(64) uint64_t buffer[MOST_BUFFERS][WORDS];
 };
 

@@ -12,8 +12,7 @@ static struct shared shared;
 
 static void store(uint64_t value)
 {
-	atomic_store_explicit((_Atomic uint64_t *)&shared.word, value,
-			      memory_order_release);
+	atomic_store_explicit(&shared.word, value, memory_order_release);
 	atomic_thread_fence(memory_order_release);
 }
 

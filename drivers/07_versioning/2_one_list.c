@@ -20,13 +20,14 @@ static void on_post(const struct ibv_send_wr *wr)
 void judge(void)
 {
 	static const struct watch w = { .posts = on_post };
+	const void *const from[3] = { &record.version, record.data,
+				      &record.version };
 	struct ibv_send_wr reads[3];
 
 	record_up();
 	for (int i = 0; i < 3; i++)
 		reads[i] =
-			request(IBV_WR_RDMA_READ, &pieces[i],
-				i == 1 ? record.data : &record.version, theirs);
+			request(IBV_WR_RDMA_READ, &pieces[i], from[i], theirs);
 	record.version = MINE;
 	write_both(MINE);
 	watch(&d.you, &w);

@@ -12,7 +12,7 @@ enum { HALF = WORDS / 2, MINE = 7, OTHERS = 1000 };
 
 static struct duo d;
 static _Alignas(64) struct record record;
-static _Atomic uint64_t *const version = (_Atomic uint64_t *)&record.version;
+static _Atomic uint64_t *const version = &record.version;
 static struct {
 	uint64_t word[2], data[WORDS];
 } own;
