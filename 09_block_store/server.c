@@ -127,7 +127,9 @@ static void welcome(struct conn *c, const struct qp_info *peer)
 	say("client %d is here", c->number);
 	int rc = qp_connect(&c->ep, 0, peer); /* 0: it is granted nothing */
 	if (rc)
-		conn_lose(&conns, c, "no way to its GID: %s", strerror(rc));
+		conn_lose(&conns, c,
+			  "ibv_modify_qp to RTR (no way to its GID?): %s",
+			  strerror(rc));
 	else
 		conn_answer(c);
 }

@@ -109,8 +109,11 @@ struct sync *store_sync_begin(void)
 
 	if (!s)
 		die_err(errno, "calloc");
-	s->started = pthread_create(&s->thread, NULL, sync_thread, s) == 0;
-	s->ended = !s->started; /* no thread: then it is not ok */
+	int rc = pthread_create(&s->thread, NULL, sync_thread, s);
+	if (rc) /* then the sync has ended, and is not ok */
+		note("no sync: pthread_create: %s", strerror(rc));
+	s->started = rc == 0;
+	s->ended = rc != 0;
 	return s;
 }
 
