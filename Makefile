@@ -101,7 +101,7 @@ FUZZED := tests/fuzz.c common/tcp.c common/plumbing/sockets.c
 $B/fuzz: $(FUZZED) common/common.h
 	$Qclang -std=gnu11 -D_GNU_SOURCE -g -O1 -Icommon -fno-sanitize-recover=all \
 		-fsanitize=fuzzer,address,undefined $(FUZZED) -o $@
-$B/model $B/rude $B/crowd: $B/%: $B/tests/%.o $B/09_block_store/ask.o $B/09_block_store/lesson.o $(COMMON)
+$B/store_model $B/rude $B/crowd: $B/%: $B/tests/%.o $B/09_block_store/ask.o $B/09_block_store/lesson.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 $B/peer $B/latency $B/history $B/dies: $B/%: $B/tests/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
@@ -110,6 +110,11 @@ $B/peer $B/latency $B/history $B/dies: $B/%: $B/tests/%.o $(COMMON)
 $B/disk.so $B/nic.so: $B/%.so: tests/%.c
 	@mkdir -p $(@D)
 	$Q$(CC) $(CFLAGS) -fPIC -shared $(LDFLAGS) $< -ldl -o $@
+# The protocol of lesson 10 in all orders, and its checksum: no device, no common/.
+$B/model: $B/tests/model.o $B/tests/search.o
+$B/torn: $B/tests/torn.o
+$B/model $B/torn:
+	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 
 # What has threads.
 THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create [0-9]*/*.c),$(dir $f))),$B/tsan/$lserver $B/tsan/$lclient)
@@ -117,7 +122,7 @@ THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create [0-9]*/
 # All that the tests run; names prints it, a word each.
 ILLUSTRATED := $B/docs/illustrated/server $B/docs/illustrated/client
 EVERYTHING := $(PROGRAMS) $B/pair $(PROGRAMS:$B/%=$B/asan/%) $(BENCH) $(CONTENDED) $(patsubst $B/%,$B/asan/%,$(BENCH) $(CONTENDED)) $(ILLUSTRATED) $(THREADS) $(WORK) $(BREAKS) $(CONTROLS) $(WRONG) \
-	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency $B/model $B/rude $B/crowd $B/history $B/dies $B/disk.so $B/nic.so
+	$B/unit $B/asan/unit $B/fuzz $B/peer $B/latency $B/store_model $B/rude $B/crowd $B/history $B/dies $B/disk.so $B/nic.so $B/model $B/torn
 everything: $(EVERYTHING)
 names:
 	@echo $(EVERYTHING)

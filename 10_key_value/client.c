@@ -15,35 +15,41 @@
 #include "table.h"
 
 enum {
-	BUSY = CLIENTS - 1, /* at work at once; the last one stops in act 5 */
-	HOT = 2,            /* keys of act 2 */
-	ROUNDS = 10,        /* of act 3 */
+	BUSY = CLIENTS - 1,  /* at work at once; the last one stops in act 5 */
+	LIVES = CLIENTS + 2, /* and comes back twice in act 6 */
+	ROUNDS = 10,         /* of what is made to happen */
+	HOT = 2,             /* keys of act 2 */
+	REST = 500,          /* us */
 };
 enum kind { GET, PUT, INSERT, DELETE };
 
 static struct worker worker[CLIENTS];
 static struct own own[CLIENTS];
-static struct op done[CLIENTS][PARTS * OPS + 2 * ROUNDS + 4 * SLOTS];
-static struct history history[CLIENTS];
+static struct op done[LIVES][OPS + 3 * ROUNDS + 4 * SLOTS];
+static struct history history[LIVES];
+static int life = BUSY; /* whose history is that of the last client */
 
 /* ---- operations -------------------------------------------------------- */
 
 static struct op *begin(const struct worker *w, uint64_t key)
 {
-	struct history *h = &history[w->id - 1];
-	struct op *op = &done[w->id - 1][h->n++];
+	int i = w->id == CLIENTS ? life : (int)w->id - 1;
+	struct op *op = &done[i][history[i].n++];
 
-	*op = (struct op){ key, ANY, (uint64_t)w->id << 32 | (unsigned)h->n,
-			   tick(), NEVER };
+	*op = (struct op){ .key = key,
+			   .found = ANY,
+			   .after = (uint64_t)(i + 1) << 32 |
+				    (unsigned)history[i].n,
+			   .start = tick(),
+			   .end = NEVER };
 	return op;
 }
 
 /*
  * DOC: operation. Finds the slot, and changes it if it is still what was found;
- * else all over again. Returns what the key held before, 0: nothing. If there
- * is no slot for a new key, the table is full, and nothing changes.
+ * else all over again. If there is no slot for a new key, nothing changes.
  */
-static uint64_t operate(struct worker *w, enum kind kind, uint64_t key)
+static const struct op *operate(struct worker *w, enum kind kind, uint64_t key)
 {
 	struct op *op = begin(w, key);
 	uint64_t new = op->after, found;
@@ -52,41 +58,98 @@ static uint64_t operate(struct worker *w, enum kind kind, uint64_t key)
 		unsigned s = find(w, key);
 		found = s == SLOTS ? 0 : content(&w->own->seen);
 		op->after = kind == DELETE ? 0 : new;
-		if (kind == GET || (kind == INSERT && found) || s == SLOTS)
+		if (kind == GET || (kind == INSERT && found))
 			op->after = found;
 		if (op->after == found)
 			break;
-		w->own->mine = record_of(key, op->after);
+		if (s == SLOTS) {
+			op->after = FULL;
+			break;
+		}
+		w->own->mine.record = record_of(key, op->after);
 		if (change(w, s, w->own->before))
 			break;
 	}
 	op->found = found;
 	op->end = tick();
-	return found;
+	return op;
 }
 
 /* DOC: judge. Dies if what the clients found cannot have happened. */
 static void judge(int act)
 {
 	uint64_t value = 0;
-	const struct op *op = misfit_of_any(history, CLIENTS, &value);
+	const struct op *op = misfit_of_any(history, LIVES, &value);
 
-	for (int i = 0; i < CLIENTS; i++)
-		note("client %d: %d operations, %d round trips; looks again "
-		     "%d, swaps lost %d",
-		     i + 1, history[i].n, worker[i].trips, worker[i].rejected,
-		     worker[i].lost);
-	keep_history(history, CLIENTS);
-	if (!op)
-		return;
-	note("key %d holds %#llx, and somebody found %#llx", (int)op->key,
-	     (unsigned long long)value, (unsigned long long)op->found);
-	die("act %d: no order explains what was found", act);
+	keep_history(history, LIVES, SLOTS);
+	if (op) {
+		note("key %d holds %#llx, and somebody found %#llx",
+		     (int)op->key, (unsigned long long)value,
+		     (unsigned long long)op->found);
+		die("act %d: no order explains what was found", act);
+	}
+	op = false_full(history, LIVES, SLOTS);
+	if (op)
+		die("act %d: no slot for key %d, and the table is not full",
+		    act, (int)op->key);
 }
 
 /* ---- acts -------------------------------------------------------------- */
 
 static pthread_barrier_t all_here;
+static _Atomic int looked, halves, seen_odd; /* in this round */
+
+static void wait_until(struct worker *w, const _Atomic int *count, int n)
+{
+	double since = now_ms();
+
+	while (*count < n)
+		keep_waiting(&w->ep, since, "the other clients");
+}
+
+/* All know the version before one of them swaps it. */
+static void meet_at_swap(struct worker *w, enum moment m)
+{
+	if (m != TO_SWAP)
+		return;
+	looked++;
+	wait_until(w, &looked, BUSY);
+}
+
+/*
+ * DOC: meet. Bad moments are short, so here they are made to happen. Client 1 GETs: it
+ * has looked at the version once when the other two swap that version, and it READs the
+ * record when half of the new one is there. Then it looks again.
+ */
+static void meet(struct worker *w, enum moment m)
+{
+	if (w->id != 1)
+		meet_at_swap(w, m);
+	if (w->id != 1 && m == HALF) {
+		halves++;
+		wait_until(w, &seen_odd, 1);
+	} else if (w->id == 1 && m == ONE_LOOK) {
+		looked++;
+		wait_until(w, &halves, 1);
+	} else if (w->id == 1 && m == SEES_ODD) {
+		seen_odd = 1;
+	}
+}
+
+/* Ends a round. All begin the next one together. */
+static void all_meet(const struct worker *w)
+{
+	pthread_barrier_wait(&all_here);
+	if (w->id == 1)
+		looked = halves = seen_odd = 0;
+	pthread_barrier_wait(&all_here);
+}
+
+static void rest(struct worker *w, enum moment m)
+{
+	if (m != SEES_ODD && rand_r(&w->seed) % 2 == 0)
+		usleep(REST);
+}
 
 /* Three clients at once: one here, the others in threads. */
 static void together(void *(*act)(void *))
@@ -99,8 +162,11 @@ static void together(void *(*act)(void *))
 			die_err(rc, "pthread_create");
 	}
 	act(&worker[0]);
-	for (int i = 1; i < BUSY; i++)
-		pthread_join(t[i], NULL);
+	for (int i = 1; i < BUSY; i++) {
+		int rc = pthread_join(t[i], NULL);
+		if (rc)
+			die_err(rc, "pthread_join");
+	}
 }
 
 static int trips(enum kind kind, uint64_t key)
@@ -126,20 +192,53 @@ static void act_1(void)
 	    update, delete, get);
 }
 
-/* Keys that want the same slot. */
+/* One client GETs a key, two PUT it. Counts the GETs that had to look again, and the PUTs
+ * that lost their swap. */
+static _Atomic int again, lost;
+
+static void *get_meets_puts(void *arg)
+{
+	struct worker *w = arg;
+
+	w->pause = meet;
+	for (int i = 0; i < ROUNDS; i++) {
+		int rejected = w->rejected, swaps = w->lost;
+
+		operate(w, w->id == 1 ? GET : PUT, 1);
+		if (w->id == 1) { /* the others wait for it, also if it had */
+			looked++; /* no such moments */
+			seen_odd = 1;
+		}
+		again += w->id == 1 && w->rejected > rejected;
+		lost += w->lost > swaps;
+		all_meet(w);
+	}
+	w->pause = NULL;
+	return NULL;
+}
+
+/* Two keys that want the same slot. The one that has it is deleted. */
+static void delete_the_first(void)
+{
+	operate(&worker[0], INSERT, 1 + SLOTS);
+	operate(&worker[0], DELETE, 1);
+	operate(&worker[0], PUT, 1 + SLOTS);
+}
+
+/* The same keys, and no order. */
 static void *act_2(void *arg)
 {
 	static const enum kind kinds[] = { GET, GET, GET,    GET,
 					   PUT, PUT, INSERT, DELETE };
 	struct worker *w = arg;
 
-	w->rests = true;
+	w->pause = rest;
 	for (int i = 0; i < OPS; i++) {
 		uint64_t key = 1 + SLOTS * (unsigned)(rand_r(&w->seed) % HOT);
 
 		operate(w, kinds[rand_r(&w->seed) % 8], key);
 	}
-	w->rests = false;
+	w->pause = NULL;
 	return NULL;
 }
 
@@ -150,15 +249,15 @@ static void *act_3(void *arg)
 	struct worker *w = arg;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		inserted = 0;
-		pthread_barrier_wait(&all_here);
-		inserted += operate(w, INSERT, 5) == 0;
-		pthread_barrier_wait(&all_here);
-		if (inserted != 1)
-			die("act 3: %d clients inserted the key", inserted);
+		w->pause = meet_at_swap;
+		inserted += operate(w, INSERT, 5)->found == 0;
+		w->pause = NULL;
+		all_meet(w);
+		if (inserted != i + 1)
+			die("act 3: %d clients inserted the key", inserted - i);
 		if (w->id == 1)
 			operate(w, DELETE, 5);
-		pthread_barrier_wait(&all_here);
+		all_meet(w);
 	}
 	return NULL;
 }
@@ -167,24 +266,35 @@ static void act_4(void)
 {
 	uint64_t key = 100;
 
-	for (; key < 100 + SLOTS; key++) {
-		operate(&worker[0], PUT, key);
-		if (operate(&worker[0], GET, key) == 0)
-			break;
-	}
-	if (key == 100 + SLOTS)
-		die("act 4: more keys than slots");
+	while (operate(&worker[0], PUT, key)->after != FULL)
+		if (key++ == 100 + SLOTS)
+			die("act 4: more keys than slots");
 	operate(&worker[0], DELETE, 100);
-	operate(&worker[0], PUT, key);
-	if (operate(&worker[0], GET, key) != 0)
+	if (operate(&worker[0], PUT, key)->after != FULL)
 		die("act 4: a key in the slot of a deleted key");
+	judge(4);
 }
 
-static _Atomic int found_late; /* what client 4 has PUT */
+/* The last client takes the slot of key 1 for a PUT, and does no more. Returns what
+ * it wants to PUT. */
+static uint64_t take_and_stop(void)
+{
+	struct worker *w = &worker[BUSY];
+	uint64_t value = begin(w, 1)->after;
+	unsigned s = find(w, 1);
+
+	w->own->mine.record = record_of(1, value);
+	if (!take(w, s, w->own->before, odd_version(w, w->own->before)))
+		die("client 4 does not get the slot");
+	return value;
+}
+
+static uint64_t stopped; /* what client 4 wanted to PUT */
+static _Atomic int found_stopped;
 
 static void *act_5(void *arg)
 {
-	found_late += operate(arg, PUT, 1) == ((uint64_t)CLIENTS << 32 | 1);
+	found_stopped += operate(arg, PUT, 1)->found == stopped;
 	return NULL;
 }
 
@@ -193,34 +303,49 @@ static void *act_5(void *arg)
 static void client_4_stops(void)
 {
 	struct worker *w = &worker[BUSY];
-	struct op *op = begin(w, 1);
-	unsigned s = find(w, 1);
-	uint64_t from = w->own->before, odd = odd_version(w, from);
 
-	w->own->mine = record_of(1, op->after);
-	if (!take(w, s, from, odd))
-		die("act 5: client 4 does not get the slot");
+	operate(&worker[0], PUT, 1);
+	operate(w, PUT, 9); /* one of its logs is for another slot */
+	stopped = take_and_stop();
 	together(act_5);
-	struct ibv_wc wc = put(w, s, odd);
+	struct ibv_wc wc =
+		put(w, (unsigned)w->own->mine.slot, w->own->mine.version);
 	operate(&worker[0], GET, 1);
 	judge(5);
 	if (wc.status == IBV_WC_SUCCESS)
 		die("act 5: a late WRITE of client 4 was executed");
 	note("the late WRITE of client 4: %s", ibv_wc_status_str(wc.status));
-	if (found_late != 1)
+	if (found_stopped != 1)
 		die("act 5: the PUT of client 4 is lost");
+}
+
+static const struct ibv_qp_cap cap = {
+	.max_send_wr = 3, /* lists of three */
+	.max_recv_wr = 1,
+	.max_send_sge = 1,
+	.max_recv_sge = 1,
+};
+
+static void connect_one(struct worker *w)
+{
+	if (w->id == CLIENTS) { /* in vain, in act 5: 4 tries of 34 ms */
+		w->ep.timeout = 13;
+		w->ep.retry_cnt = 3;
+	}
+	send_info(&w->ep, NULL);
+	w->server = recv_info(&w->ep, sizeof(struct shared));
+	qp_to_init(&w->ep, 0);
+	qp_to_rtr(&w->ep, &w->server);
+	qp_to_rts(&w->ep);
 }
 
 static void connect_all(const struct options *opt)
 {
-	struct ibv_qp_cap cap = { 3, 1, 1, 1, 0 }; /* lists of three */
-
 	for (unsigned i = 0; i < CLIENTS; i++) {
 		struct worker *w = &worker[i];
 
 		w->id = w->seed = i + 1;
 		w->own = &own[i];
-		history[i].op = done[i];
 		w->ep = i == 0 ? ep_open(opt, cap)
 			       : ep_second(&worker[0].ep, cap);
 		if (i == 0)
@@ -230,17 +355,37 @@ static void connect_all(const struct options *opt)
 					   IBV_ACCESS_LOCAL_WRITE);
 		if (!w->mr)
 			die_err(errno, "ibv_reg_mr");
-		if (i == BUSY) { /* in vain, in act 5: 4 tries of 34 ms */
-			w->ep.timeout = 13;
-			w->ep.retry_cnt = 3;
-		}
-		send_info(&w->ep, NULL);
-		w->server = recv_info(&w->ep, sizeof(struct shared));
-		qp_to_init(&w->ep, 0);
-		qp_to_rtr(&w->ep, &w->server);
-		qp_to_rts(&w->ep);
+		connect_one(w);
 	}
+	for (int i = 0; i < LIVES; i++)
+		history[i].op = done[i];
 	barrier(&worker[0].ep);
+}
+
+/* The last client, as if it had been started again: it knows its number, and no more. */
+static void start_again(void)
+{
+	struct worker *w = &worker[BUSY];
+
+	tcp_send(&w->ep, "N", 1, "connecting again");
+	ep_close(&w->ep);
+	w->ep = ep_second(&worker[0].ep, cap);
+	connect_one(w);
+	life++;
+	w->turn = 0;
+	come_back(w);
+}
+
+/* It was cut off in act 5. Then it stops once more, and is back before somebody waits. */
+static void client_4_comes_back(void)
+{
+	start_again();
+	stopped = take_and_stop();
+	start_again();
+	if (operate(&worker[0], GET, 1)->found != stopped)
+		die("act 6: the PUT of client 4 is lost");
+	operate(&worker[BUSY], PUT, 1);
+	judge(6);
 }
 
 int main(int argc, char **argv)
@@ -251,15 +396,21 @@ int main(int argc, char **argv)
 	act_1();
 	barrier(&worker[0].ep);
 
-	for (int part = 0; part < PARTS; part++) {
-		together(act_2);
-		barrier(&worker[0].ep);
-	}
+	int rc = pthread_barrier_init(&all_here, NULL, BUSY);
+	if (rc)
+		die_err(rc, "pthread_barrier_init");
+	together(get_meets_puts);
+	delete_the_first();
+	judge(2);
+	say("act 2: in the middle of a PUT: %d GETs, which looked again",
+	    again);
+	say("act 2: two PUTs of one version: %d lost the swap", lost);
+	together(act_2);
 	judge(2);
 	say("act 2: 3 clients, %d operations: one order explains all of them",
-	    BUSY * PARTS * OPS);
+	    BUSY * (ROUNDS + OPS) + 3);
+	barrier(&worker[0].ep);
 
-	pthread_barrier_init(&all_here, NULL, BUSY);
 	together(act_3);
 	say("act 3: 3 clients INSERT one key: one of them did, %d times",
 	    ROUNDS);
@@ -273,9 +424,17 @@ int main(int argc, char **argv)
 	say("act 5: client 4 stopped in its PUT: another client ended it");
 	say("act 5: client 4 was only slow: its late WRITE did nothing");
 	barrier(&worker[0].ep);
+
+	client_4_comes_back();
+	say("act 6: client 4 came back, and ended its PUT itself");
+	barrier(&worker[0].ep);
+	for (int i = 0; i < CLIENTS; i++)
+		note("client %d: %d round trips; looks again %d, swaps lost %d",
+		     i + 1, worker[i].trips, worker[i].rejected,
+		     worker[i].lost);
 	say("PASS all that was found is explained by one order for each key");
 
-	int rc = ibv_dereg_mr(worker[0].mr);
+	rc = ibv_dereg_mr(worker[0].mr);
 	if (rc)
 		die_err(rc, "ibv_dereg_mr");
 	for (int i = BUSY; i >= 0; i--)

@@ -23,10 +23,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANY UINT64_MAX   /* found: nobody knows */
-#define NEVER UINT64_MAX /* end: it has perhaps happened, or will, or never */
+#define ANY UINT64_MAX    /* found: nobody knows */
+#define FULL UINT64_MAX   /* after: there was no slot for this key */
+#define NEVER UINT64_MAX  /* end: it has perhaps happened, or will, or never */
+#define NO_KEY UINT64_MAX /* key: none; an operation with it is a misfit */
 
-enum { MOST_CLIENTS = 4 };
+enum { MOST_CLIENTS = 6 };
 
 /* start and end are ticks of one clock, all different. 0 as value: absent. */
 struct op {
@@ -48,11 +50,13 @@ static inline uint64_t tick(void)
 }
 
 /* Into the file that HISTORY names in the environment, for tests/history. */
-static inline void keep_history(const struct history *h, int clients)
+static inline void keep_history(const struct history *h, int clients, int slots)
 {
 	const char *name = getenv("HISTORY");
 	FILE *f = name ? fopen(name, "w") : NULL;
 
+	if (f)
+		fprintf(f, "slots %d\n", slots);
 	for (int c = 0; f && c < clients; c++)
 		for (const struct op *o = h[c].op; o < h[c].op + h[c].n; o++)
 			fprintf(f, "%d %ju %ju %ju %ju %ju\n", c,
@@ -168,13 +172,27 @@ static inline const struct op *misfit(const struct history *h, int clients,
 				continue;
 			struct state next = s;
 			next.done[c]++;
-			next.value = o->after;
+			if (o->after != FULL)
+				next.value = o->after;
 			reach(&x, &next);
 		}
 	}
 	free(x.stack);
 	free(x.table);
 	return stuck;
+}
+
+/* The smallest key of an operation from this one on, or NO_KEY. */
+static inline uint64_t next_key(const struct history *h, int clients,
+				uint64_t from)
+{
+	uint64_t next = NO_KEY;
+
+	for (int c = 0; c < clients; c++)
+		for (int i = 0; i < h[c].n; i++)
+			if (h[c].op[i].key >= from && h[c].op[i].key < next)
+				next = h[c].op[i].key;
+	return next;
 }
 
 /* The same for histories of several keys: each key alone. Keys are absent at
@@ -185,23 +203,19 @@ static inline const struct op *misfit_of_any(const struct history *h,
 	struct history one[MOST_CLIENTS];
 	struct op *copy[MOST_CLIENTS];
 	const struct op *found = NULL;
-	uint64_t key = 0, next;
 
-	for (int c = 0; c < clients; c++)
+	for (int c = 0; c < clients; c++) {
 		copy[c] = more(NULL, (size_t)h[c].n + 1, sizeof *copy[c]);
-	for (;; key = next + 1) {
-		next = UINT64_MAX; /* the smallest key that is not behind us */
-		for (int c = 0; c < clients; c++)
-			for (int i = 0; i < h[c].n; i++)
-				if (h[c].op[i].key >= key &&
-				    h[c].op[i].key < next)
-					next = h[c].op[i].key;
-		if (next == UINT64_MAX || found)
-			break;
+		for (int i = 0; i < h[c].n; i++)
+			if (h[c].op[i].key == NO_KEY)
+				found = &h[c].op[i];
+	}
+	for (uint64_t key = next_key(h, clients, 0); key != NO_KEY && !found;
+	     key = next_key(h, clients, key + 1)) {
 		for (int c = 0; c < clients; c++) {
 			one[c] = (struct history){ copy[c], 0 };
 			for (int i = 0; i < h[c].n; i++)
-				if (h[c].op[i].key == next)
+				if (h[c].op[i].key == key)
 					copy[c][one[c].n++] = h[c].op[i];
 		}
 		found = misfit(one, clients, value);
@@ -216,6 +230,43 @@ static inline const struct op *misfit_of_any(const struct history *h,
 	for (int c = 0; c < clients; c++)
 		free(copy[c]);
 	return found;
+}
+
+/* Has this key perhaps been put into the table, before that time? */
+static inline bool may_be_there(const struct history *h, int clients,
+				uint64_t key, uint64_t time)
+{
+	for (int c = 0; c < clients; c++)
+		for (int i = 0; i < h[c].n; i++) {
+			const struct op *o = &h[c].op[i];
+
+			if (o->key == key && o->start < time &&
+			    o->after != FULL && o->after != o->found)
+				return true;
+		}
+	return false;
+}
+
+/* An operation that found no slot for its key, although fewer other keys than there are
+ * slots can have been there; or NULL. A key keeps its slot for ever. */
+static inline const struct op *false_full(const struct history *h, int clients,
+					  int slots)
+{
+	for (int c = 0; c < clients; c++)
+		for (int i = 0; i < h[c].n; i++) {
+			const struct op *o = &h[c].op[i];
+			int there = 0;
+
+			if (o->after != FULL)
+				continue;
+			for (uint64_t key = next_key(h, clients, 0);
+			     key != NO_KEY; key = next_key(h, clients, key + 1))
+				there += key != o->key &&
+					 may_be_there(h, clients, key, o->end);
+			if (there < slots)
+				return o;
+		}
+	return NULL;
 }
 
 #endif

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common.h"
@@ -21,7 +22,6 @@
 
 enum {
 	PATIENCE = 100, /* looks at an odd version that does not change */
-	REST = 500,     /* us */
 };
 #define NO_VALUE \
 	UINT64_MAX /* what a COMPARE_AND_SWAP did not tell (lesson 06) */
@@ -30,7 +30,17 @@ enum {
 struct own {
 	uint64_t before, after; /* two looks at a version */
 	uint64_t old;           /* what a COMPARE_AND_SWAP found */
-	struct record seen, mine;
+	struct record seen;
+	struct log mine;    /* with the record that we write */
+	struct log logs[2]; /* of a client whose PUT we end */
+};
+
+/* Where others may come in between. */
+enum moment {
+	ONE_LOOK, /* the version was even, and the record is not here yet */
+	SEES_ODD, /* the version was odd */
+	TO_SWAP,  /* the record is known, and its version is to be swapped */
+	HALF,     /* half of the record is written */
 };
 
 struct worker {
@@ -39,9 +49,10 @@ struct worker {
 	unsigned id; /* from 1 */
 	struct own *own;
 	struct ibv_mr *mr; /* of own */
+	unsigned turn;     /* which of its two logs is next */
 	unsigned seed;
-	bool rests; /* now and then, at a bad moment */
-	int trips;  /* round trips */
+	void (*pause)(struct worker *w, enum moment m); /* NULL: goes on */
+	int trips;                                      /* round trips */
 	int rejected, lost;
 };
 
@@ -109,19 +120,19 @@ static void fetch(struct worker *w, void *to, uint32_t len, size_t from)
 	must(round_trip(w, &read, &read), "RDMA_READ");
 }
 
-/* A rest makes the short bad moments longer, so that they are met often. */
-static bool rests_now(struct worker *w)
+static void pause_at(struct worker *w, enum moment m)
 {
-	return w->rests && rand_r(&w->seed) % 4 != 0;
-}
-
-static void rest(struct worker *w)
-{
-	if (rests_now(w))
-		usleep(REST);
+	if (w->pause)
+		w->pause(w, m);
 }
 
 /* ---- a change ---------------------------------------------------------- */
+
+static size_t log_at(unsigned id, unsigned turn)
+{
+	return offsetof(struct shared, log) +
+	       ((id - 1) * 2 + turn) * sizeof(struct log);
+}
 
 /*
  * DOC: take. Makes the version odd, if it is still what we know, and so takes the
@@ -134,9 +145,12 @@ static bool take(struct worker *w, unsigned s, uint64_t from, uint64_t odd)
 	struct ibv_sge mine = piece(w, &o->mine, sizeof o->mine),
 		       old = piece(w, &o->old, 8);
 	struct ibv_send_wr log = copy(w, IBV_WR_RDMA_WRITE, &mine,
-				      offsetof(struct shared, log[w->id - 1])),
+				      log_at(w->id, w->turn)),
 			   cas = swap(w, &old, slot_at(s), from, odd);
 
+	o->mine.slot = s;
+	o->mine.version = odd;
+	o->mine.check = log_check(&o->mine);
 	log.next = &cas;
 	o->old = NO_VALUE;
 	must(round_trip(w, &log, &cas), "COMPARE_AND_SWAP");
@@ -151,16 +165,16 @@ static bool take(struct worker *w, unsigned s, uint64_t from, uint64_t odd)
  * DOC: put. The slot is ours. Its record, and then the even version: a WRITE and an
  * atomic behind it are executed in order. What the atomic finds need not be
  * looked at: nobody changes our odd version before we are cut off. (One WRITE
- * would do for the record. Two leave room for a rest in the middle.)
+ * would do for the record. Two leave room for a pause in the middle.)
  */
 static struct ibv_wc put(struct worker *w, unsigned s, uint64_t odd)
 {
 	struct own *o = w->own;
+	struct record *r = &o->mine.record;
 	const uint32_t head = offsetof(struct record, value[VALUE / 2]);
 	size_t to = slot_at(s) + offsetof(struct slot, record);
-	struct ibv_sge a = piece(w, &o->mine, head),
-		       b = piece(w, (char *)&o->mine + head,
-				 sizeof o->mine - head),
+	struct ibv_sge a = piece(w, r, head),
+		       b = piece(w, (char *)r + head, sizeof *r - head),
 		       old = piece(w, &o->old, 8);
 	struct ibv_send_wr one = copy(w, IBV_WR_RDMA_WRITE, &a, to),
 			   two = copy(w, IBV_WR_RDMA_WRITE, &b, to + head),
@@ -168,9 +182,9 @@ static struct ibv_wc put(struct worker *w, unsigned s, uint64_t odd)
 				       count_of(odd) + 1);
 
 	two.next = &even;
-	if (rests_now(w)) {
+	if (w->pause) {
 		must(round_trip(w, &one, &one), "RDMA_WRITE");
-		usleep(REST);
+		w->pause(w, HALF);
 		return round_trip(w, &two, &even);
 	}
 	one.next = &two; /* as it should be: one list */
@@ -184,21 +198,49 @@ static uint64_t odd_version(const struct worker *w, uint64_t from)
 	return ((count_of(from) + 1) | 1) | (uint64_t)w->id << 56;
 }
 
-/* Own->mine becomes the record of slot s, if its version is still `from`. */
+/* Own->mine.record goes into slot s, if the version there is still `from`. */
 static bool change(struct worker *w, unsigned s, uint64_t from)
 {
 	uint64_t odd = odd_version(w, from);
 
-	rest(w);
+	pause_at(w, TO_SWAP);
 	if (!take(w, s, from, odd)) {
 		w->lost++;
 		return false;
 	}
 	must(put(w, s, odd), "RDMA_WRITE and COMPARE_AND_SWAP");
+	w->turn = !w->turn;
 	return true;
 }
 
 /* ---- a client that stopped --------------------------------------------- */
+
+/* The server does it (server.c), and says when it is done. */
+static void cut_off(struct worker *w, unsigned id)
+{
+	static pthread_mutex_t tcp = PTHREAD_MUTEX_INITIALIZER;
+	char byte = (char)('0' + id);
+
+	pthread_mutex_lock(&tcp);
+	tcp_send(&w->ep, &byte, 1, "cutting off a client");
+	tcp_recv(&w->ep, &byte, 1, "cutting off a client");
+	pthread_mutex_unlock(&tcp);
+}
+
+/* DOC: which-log. Fetches both logs of a client. Returns which of them is for this slot
+ * and this version; 2: none. */
+static unsigned fetch_logs(struct worker *w, unsigned id, unsigned s,
+			   uint64_t odd)
+{
+	const struct log *l = w->own->logs;
+	unsigned i = 0;
+
+	fetch(w, w->own->logs, sizeof w->own->logs, log_at(id, 0));
+	while (i < 2 && (l[i].slot != s || l[i].version != odd ||
+			 l[i].check != log_check(&l[i])))
+		i++;
+	return i;
+}
 
 /*
  * DOC: recover. The slot has been taken for too long. Is its client dead, or only
@@ -208,18 +250,38 @@ static bool change(struct worker *w, unsigned s, uint64_t from)
  */
 static void recover(struct worker *w, unsigned s, uint64_t odd)
 {
-	static pthread_mutex_t tcp = PTHREAD_MUTEX_INITIALIZER;
-	unsigned id = writer_of(odd);
-	char byte = (char)('0' + id);
+	unsigned id = writer_of(odd), i;
 
-	pthread_mutex_lock(&tcp);
-	tcp_send(&w->ep, &byte, 1, "cutting off a client");
-	tcp_recv(&w->ep, &byte, 1, "cutting off a client");
-	pthread_mutex_unlock(&tcp);
-	fetch(w, &w->own->mine, sizeof w->own->mine,
-	      offsetof(struct shared, log[id - 1]));
+	if (id != w->id)
+		cut_off(w, id);
+	i = fetch_logs(w, id, s, odd);
+	if (i == 2)
+		return; /* its client is back, and has ended this PUT */
+	if (id == w->id)
+		w->turn = !i; /* not over the log that is needed */
+	w->own->mine.record = w->own->logs[i].record;
 	if (change(w, s, odd))
 		note("client %u did what client %u had begun", w->id, id);
+}
+
+/*
+ * DOC: come-back. The server has destroyed our old QP, and this is a new one. Was a PUT
+ * of ours in the middle? Then its slot is odd, and its log must stay until somebody has
+ * ended this PUT. We do that ourselves, before anything else.
+ */
+static void come_back(struct worker *w)
+{
+	struct log mine[2];
+
+	fetch(w, w->own->logs, sizeof mine, log_at(w->id, 0));
+	memcpy(mine, w->own->logs, sizeof mine);
+	for (int i = 0; i < 2; i++) {
+		if (mine[i].check != log_check(&mine[i]))
+			continue; /* never written, or not to its end */
+		fetch(w, &w->own->before, 8, slot_at((unsigned)mine[i].slot));
+		if (w->own->before == mine[i].version)
+			recover(w, (unsigned)mine[i].slot, mine[i].version);
+	}
 }
 
 /* ---- a look ------------------------------------------------------------ */
@@ -235,7 +297,7 @@ static void look(struct worker *w, unsigned s)
 	for (;;) {
 		fetch(w, &o->before, 8, slot_at(s));
 		if (o->before % 2 == 0) {
-			rest(w);
+			pause_at(w, ONE_LOOK);
 			fetch(w, &o->seen, sizeof o->seen,
 			      slot_at(s) + offsetof(struct slot, record));
 			fetch(w, &o->after, 8, slot_at(s));
@@ -244,12 +306,15 @@ static void look(struct worker *w, unsigned s)
 			w->rejected++;
 		} else { /* DOC: lease. Looks are counted, not time: if this
 			  * machine stands still, that is one look. */
+			pause_at(w, SEES_ODD);
 			looks = o->before == odd ? looks + 1 : 0;
 			odd = o->before;
 			usleep(looks < 10 ? 100
 					  : 200u * (unsigned)w->ep.opt->wait_s);
-			if (looks == PATIENCE)
+			if (looks == PATIENCE) {
 				recover(w, s, odd);
+				looks = 0;
+			}
 		}
 		if (now_ms() - since > w->ep.opt->wait_s * 1e3)
 			die("slot %u is never at rest", s);

@@ -8,8 +8,9 @@
  *                          a program that tries all orders?
  *
  * A file has a line for each operation: client, key, found, after, start, end. Those of
- * a client stand in their order. "-" as found: nobody knows. "-" as end: it has
- * perhaps happened, or will, or never; the client did no more. # begins a comment.
+ * a client stand in their order. "-" as found: nobody knows. "-" as after: there was no
+ * slot for the key. "-" as end: it has perhaps happened, or will, or never; the client
+ * did no more. "slots N" says how many slots the table has. # begins a comment.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +39,8 @@ static uint64_t number(const char *file, int line, const char *word)
 }
 
 /* Reads a file into h[]; returns how many operations there are. */
-static int read_file(const char *file, struct history h[MOST_CLIENTS])
+static int read_file(const char *file, struct history h[MOST_CLIENTS],
+		     int *slots)
 {
 	struct op *op[MOST_CLIENTS] = { NULL };
 	char text[256], word[6][24];
@@ -52,6 +54,10 @@ static int read_file(const char *file, struct history h[MOST_CLIENTS])
 		line++;
 		if (*text == '#' || *text == '\n')
 			continue;
+		if (sscanf(text, "slots %23s", word[0]) == 1) {
+			*slots = (int)number(file, line, word[0]);
+			continue;
+		}
 		if (sscanf(text, "%23s %23s %23s %23s %23s %23s", word[0],
 			   word[1], word[2], word[3], word[4], word[5]) != 6)
 			fail(file, line, "not six words");
@@ -65,6 +71,8 @@ static int read_file(const char *file, struct history h[MOST_CLIENTS])
 			.start = number(file, line, word[4]),
 			.end = number(file, line, word[5]),
 		};
+		if (o.after == FULL && *slots == 0)
+			fail(file, line, "how many slots are there?");
 		if (o.start >= o.end)
 			fail(file, line, "it ends before it begins");
 		if (h[c].n > 0 && op[c][h[c].n - 1].end >= o.start)
@@ -82,10 +90,16 @@ static bool judge_file(const char *file)
 {
 	struct history h[MOST_CLIENTS];
 	uint64_t value = 0;
-	int n = read_file(file, h);
-	const struct op *o = misfit_of_any(h, MOST_CLIENTS, &value);
+	int slots = 0, n = read_file(file, h, &slots);
+	const struct op *full = false_full(h, MOST_CLIENTS, slots),
+			*o = misfit_of_any(h, MOST_CLIENTS, &value);
 
-	if (o)
+	if (full)
+		printf("%s: no order: at %ju to %ju there is no slot for key "
+		       "%ju, and fewer than %d other keys\n",
+		       file, (uintmax_t)full->start, (uintmax_t)full->end,
+		       (uintmax_t)full->key, slots);
+	else if (o)
 		printf("%s: no order: key %ju holds %ju, and at %ju to %ju "
 		       "somebody finds %ju\n",
 		       file, (uintmax_t)o->key, (uintmax_t)value,
@@ -95,7 +109,7 @@ static bool judge_file(const char *file)
 		printf("%s: one order explains all %d operations\n", file, n);
 	for (int c = 0; c < MOST_CLIENTS; c++)
 		free((void *)h[c].op);
-	return !o;
+	return !o && !full;
 }
 
 /* All orders of the operations that are not in `used`. */

@@ -1,283 +1,200 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tests/model.c - lesson 09 against a model, while the client or the server is
- * killed at random moments; for tests/block-store.
+ * tests/model.c - the protocol of lesson 10 in small: three clients, two slots, and all
+ * orders of their requests. For tests/model.
  *
- * usage: model COMMANDS KILLS FILE SERVER [options of the lessons]
+ * usage: model WITHOUT PUTS_1 PUTS_2 PUTS_3 BACKS   BACKS: clients that come back
  *
- * Each block that is written is filled with one word, which is larger than all
- * before it and has the block's number in its low bits. The model knows for each
- * block the last word that was sent, and the least that may be there: what was
- * answered, or read; after the server was killed, what was flushed. Writers do not
- * overlap here (act 4 of the lesson is for that), so every READ can be judged. The
- * model is in memory that outlives a killed client.
+ * A step is a request and what its client does then; a WRITE is two, one for each half.
+ * A client may stop for ever after each step, and others may lose patience with it. In
+ * each state that can be reached, a slot whose version is even holds what the last PUT
+ * there wanted, and each client alone can bring both slots to rest.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
+#include "search.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "../09_block_store/ask.h"
+enum { CLIENTS = 3, SLOTS = 2, COME_BACK = SLOTS, CHOICES, ODD = 4 };
 
-enum { BITS = 16 }; /* of a word, for the number of its block */
+enum { SLOT = 1, VERSION = 2, END = 4, TWO = 8, CUT = 16, CHECK = 32 };
+static uint8_t without; /* these, which tests/model explains */
 
-static struct model {
-	uint64_t words; /* that were ever used */
-	long done;      /* commands */
-	long unflushed; /* answered, then lost with the server: it is allowed */
-	struct {
-		uint64_t sent, least, answered, flushed;
-		uint64_t told; /* answered, before the server was killed */
-	} block[BLOCKS];
-	char violation[128];
-} * model;
+/* What a client does next, and where that is in the lesson. */
+enum pc { LOOK, CUT_OFF, LOGS, HEAD, TAIL, SWAP, HALF_1, HALF_2, EVEN, BACK };
+static const char *const steps[] = { "DOC: look",      "DOC: cut-off",
+				     "DOC: which-log", "DOC: take",
+				     "DOC: take",      "DOC: take",
+				     "DOC: put",       "DOC: put",
+				     "DOC: put",       "DOC: come-back" };
 
-/* What the client has under way, by tag. */
-static struct under_way {
-	uint32_t operation, first, count;
-	uint64_t word;
-	uint64_t answered[BLOCKS]; /* FLUSH: when it was sent */
-} under_way[TAGS];
-static int readers[BLOCKS]; /* of each block; -1: a writer */
-static struct client client;
-static bool is_parent;
+/* A version is a count, from bit 2 on; below it is the number of the writer. */
+struct state {
+	struct slot {
+		uint8_t version, half[2], wanted; /* wanted: by the last PUT */
+	} slot[SLOTS];
+	struct client {
+		uint8_t pc, slot, from, value, puts, wants, turn, is_off;
+		struct log {
+			uint8_t slot, version, value, whole;
+		} log[2];
+	} client[CLIENTS];
+	uint8_t backs;
+};
 
-static _Noreturn void violated(const char *what, uint32_t block, uint64_t word)
+static void next(struct client *me, enum pc pc)
 {
-	snprintf(model->violation, sizeof model->violation,
-		 "block %u: %s: 0x%llx, least 0x%llx, last 0x%llx", block, what,
-		 (unsigned long long)word,
-		 (unsigned long long)model->block[block].least,
-		 (unsigned long long)model->block[block].sent);
-	if (is_parent)
-		die("%s", model->violation);
-	_exit(3);
+	me->pc = (uint8_t)pc;
+	me->from = me->value = 0;
+	me->slot = me->wants ? me->slot : 0;
 }
 
-/* Is that content possible? */
-static void judge(uint32_t b, const uint64_t *words)
+static bool is_free(const struct client *me)
 {
-	for (int k = 1; k < WORDS; k++)
-		if (words[k] != words[0])
-			violated("torn", b, words[k]);
-	if (words[0] != 0 && (words[0] & ((1 << BITS) - 1)) != b)
-		violated("another block's", b, words[0]);
-	if (words[0] < model->block[b].least)
-		violated("lost", b, words[0]);
-	if (words[0] > model->block[b].sent)
-		violated("never sent", b, words[0]);
-	model->unflushed += words[0] < model->block[b].told;
-	model->block[b].told = 0;
-	model->block[b].least = words[0];
+	return me->pc == LOOK && !me->wants;
 }
 
-static bool is_free(uint32_t first, uint32_t count, bool write)
+/* A READ of a log that is just written finds a wrong checksum: it is not whole. */
+static bool fits(const struct log *l, unsigned slot, uint8_t version)
 {
-	for (uint32_t b = first; b < first + count; b++)
-		if (readers[b] < 0 || (write && readers[b] > 0))
+	return l->version && (l->whole || (without & CHECK)) &&
+	       (l->slot == slot || (without & SLOT)) &&
+	       (l->version == version || (without & VERSION));
+}
+
+/* Client choice / CHOICES comes back, or does what is next; if it is free, at a slot. */
+static bool step(void *state, int choice)
+{
+	struct state *s = state;
+	int c = choice / CHOICES, i = 0;
+	struct client *me = &s->client[c];
+	struct client *writer = &s->client[((me->from & 3) + 2) % 3];
+	uint8_t odd = (uint8_t)((((me->from + 4) | ODD) & ~3) + c + 1);
+
+	if ((choice %= CHOICES) == COME_BACK) {
+		if (s->backs == 0 || (is_free(me) && !me->is_off))
 			return false;
-	return true;
-}
-
-/* Sends a random command; false: what it would have used is in use. */
-static bool begin(uint32_t tag, unsigned *seed)
-{
-	struct under_way *u = &under_way[tag];
-	int dice = rand_r(seed) % 100;
-	/* Few blocks, and often the same, so that commands meet. */
-	uint32_t span = rand_r(seed) % 2 ? 16 : BLOCKS;
-
-	u->operation = dice < 45   ? OP_READ
-		       : dice < 70 ? OP_WRITE
-		       : dice < 95 ? OP_WRITE_EARLY
-				   : OP_FLUSH;
-	u->count = u->operation == OP_FLUSH
-			   ? 0
-			   : 1 + (uint32_t)rand_r(seed) % MAX_COUNT;
-	u->first = (uint32_t)rand_r(seed) % (span - u->count + 1);
-	bool write = u->operation == OP_WRITE || u->operation == OP_WRITE_EARLY;
-	if (!is_free(u->first, u->count, write))
+		s->backs--;
+		me->is_off = me->wants = 0;
+		next(me, (without & END) ? LOOK : BACK);
+		return true;
+	}
+	if (me->is_off || (choice && !is_free(me)) ||
+	    (is_free(me) && !me->puts && !(s->slot[choice].version & ODD)))
 		return false;
-
-	u->word = write ? ++model->words << BITS : 0;
-	for (uint32_t i = 0; i < u->count; i++) {
-		uint32_t b = u->first + i;
-
-		readers[b] = write ? -1 : readers[b] + 1;
-		if (write)
-			model->block[b].sent = u->word | b;
-		for (int k = 0; k < WORDS; k++)
-			client.buffer[tag][i][k] = u->word | b;
+	if (is_free(me)) {
+		me->slot = (uint8_t)choice;
+		me->wants = me->puts ? (uint8_t)(4 * c + 4 + me->puts--) : 0;
 	}
-	if (u->operation == OP_FLUSH)
-		for (int b = 0; b < BLOCKS; b++)
-			u->answered[b] = model->block[b].answered;
-	start(&client, tag, u->operation, u->first, u->count);
+	struct slot *slot = &s->slot[me->slot];
+	struct log *log = &me->log[me->turn];
+	switch (me->pc++) {
+	case LOOK:
+		me->from = slot->version;
+		me->value = me->wants;
+		me->pc = (me->from & ODD) ? CUT_OFF : HEAD;
+		break;
+	case CUT_OFF:
+		writer->is_off |= writer != me && !(without & CUT);
+		break;
+	case LOGS:
+		while (i < 2 && !fits(&writer->log[i], me->slot, me->from))
+			i++;
+		me->value = i < 2 ? writer->log[i].value : 0;
+		if (i == 2)
+			next(me, LOOK);
+		else if (writer == me && !(without & TWO))
+			me->turn = !i;
+		break;
+	case HEAD:
+		*log = (struct log){ .slot = me->slot, .version = odd };
+		break;
+	case TAIL:
+		log->value = me->value;
+		log->whole = true;
+		break;
+	case SWAP:
+		if (slot->version != me->from) {
+			next(me, LOOK);
+			break;
+		}
+		slot->wanted = (me->from & ODD) ? slot->wanted : me->value;
+		slot->version = odd;
+		break;
+	case HALF_1:
+	case HALF_2:
+		slot->half[me->pc - HALF_2] = me->value;
+		break;
+	case EVEN:
+		if (slot->version == odd)
+			slot->version = (uint8_t)((odd & ~3) + 4);
+		me->turn ^= !(without & TWO);
+		me->wants = me->value == me->wants ? 0 : me->wants;
+		next(me, LOOK);
+		break;
+	case BACK:
+		next(me, LOOK);
+		for (log = me->log; log < me->log + 2; log++)
+			if (log->whole &&
+			    log->version == s->slot[log->slot].version) {
+				me->slot = log->slot;
+				me->from = log->version;
+				me->pc = LOGS;
+			}
+	}
 	return true;
 }
 
-static void end(uint32_t tag)
+static bool ends_alone(struct state s, int c)
 {
-	struct under_way *u = &under_way[tag];
+	struct client *me = &s.client[c];
+	int left = 99, slot = 0;
 
-	if (client.status[tag] != ST_OK)
-		violated(status_names[client.status[tag]], u->first, u->word);
-	if (u->operation == OP_FLUSH)
-		for (int b = 0; b < BLOCKS; b++)
-			if (model->block[b].flushed < u->answered[b])
-				model->block[b].flushed = u->answered[b];
-	for (uint32_t i = 0; i < u->count; i++) {
-		uint32_t b = u->first + i;
-
-		if (u->operation == OP_READ) {
-			readers[b]--;
-			judge(b, client.buffer[tag][i]);
-		} else {
-			readers[b] = 0;
-			model->block[b].least = u->word | b;
-			model->block[b].answered = u->word | b;
-			/* Now the buffer is ours: what is left of it must not
-			 * get there any more. */
-			for (int k = 0; k < WORDS; k++)
-				client.buffer[tag][i][k] = UINT64_MAX;
-		}
-	}
-	model->done++;
+	s.backs = 1;
+	if (me->is_off)
+		step(&s, c * CHOICES + COME_BACK);
+	for (me->puts = 0; slot < SLOTS && left > 0; left--)
+		slot += !step(&s, c * CHOICES + (is_free(me) ? slot : 0));
+	return slot == SLOTS;
 }
 
-/* In a child: what it says goes to a file, and it dies with us. */
-static void be_quiet(int log)
+static const char *wrong_with(const void *state)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	dup2(log, STDOUT_FILENO);
-	dup2(log, STDERR_FILENO);
+	const struct state *s = state;
+
+	for (const struct slot *t = s->slot; t < s->slot + SLOTS; t++)
+		if (!(t->version & ODD) &&
+		    (t->half[0] != t->wanted || t->half[1] != t->wanted))
+			return "a slot at rest does not hold what was PUT";
+	for (int c = 0; c < CLIENTS; c++)
+		if (!ends_alone(*s, c))
+			return "a slot stays odd for ever";
+	return NULL;
 }
 
-/* A client, in a process of its own, until so many commands are done. */
-static _Noreturn void run_client(const struct options *opt, long commands,
-				 unsigned seed, int log)
+static void show(const void *state, int choice)
 {
-	int n = 0;
+	int c = choice / CHOICES,
+	    pc = ((const struct state *)state)->client[c].pc;
 
-	be_quiet(log);
-	alarm(600);
-	arrive(&client, opt);
-	for (bool free[TAGS] = { true, true, true, true };;) {
-		for (uint32_t t = 0; t < TAGS && model->done < commands; t++)
-			for (int tries = 0; free[t] && tries < 20; tries++)
-				if (begin(t, &seed)) {
-					free[t] = false;
-					n++;
-				}
-		if (n == 0)
-			break;
-		uint32_t tag = finish(&client);
-		end(tag);
-		free[tag] = true;
-		n--;
-	}
-	barrier(&client.ep);
-	depart(&client);
-	_exit(0);
-}
-
-static pid_t run_server(const char *server, const char *file,
-			const struct options *opt, int log)
-{
-	const char *dev = getenv("DEV_SERVER");
-	pid_t pid = fork();
-
-	if (pid != 0)
-		return pid;
-	be_quiet(log);
-	execl(server, server, "-f", file, "-p", opt->tcp_port, "-t", "20",
-	      dev ? "-d" : NULL, dev, (char *)NULL);
-	_exit(127);
-}
-
-static void pause_ms(unsigned ms)
-{
-	poll(NULL, 0, (int)ms);
+	printf("    client %d: %s\n", c + 1,
+	       choice % CHOICES == COME_BACK ? "comes back" : steps[pc]);
 }
 
 int main(int argc, char **argv)
 {
-	if (argc < 5)
-		return 2;
-	long commands = strtol(argv[1], NULL, 10);
-	long kills = strtol(argv[2], NULL, 10);
-	const char *file = argv[3], *server = argv[4];
-	struct options opt = parse_args(argc - 4, argv + 4, "client", LESSON);
-	unsigned seed = (unsigned)getpid();
-	int killed[2] = { 0 }, status = 0;
-	char name[256];
+	struct state s = { .backs = 0 };
+	uint8_t *number[] = { &without, &s.client[0].puts, &s.client[1].puts,
+			      &s.client[2].puts, &s.backs };
+	const struct search x = { .size = sizeof s,
+				  .choices = CLIENTS * CHOICES,
+				  .step = step,
+				  .wrong_with = wrong_with,
+				  .show = show };
+	uint32_t states;
 
-	alarm(0); /* each client has its own */
-	snprintf(name, sizeof name, "%s.log", file);
-	int log = open(name, O_WRONLY | O_CREAT | O_APPEND, 0600);
-	if (log == -1)
-		die_err(errno, "%s", name);
-	note("seed %u", seed);
-	model = mmap(NULL, sizeof *model, PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (model == MAP_FAILED)
-		die_err(errno, "mmap");
-	pid_t s = run_server(server, file, &opt, log);
-	/* With each client a part of the commands, and then somebody dies. */
-	for (long n = 1; n <= kills + 1; n++) {
-		long until = commands * n / (kills + 1);
-		bool last = n == kills + 1, kill_server = rand_r(&seed) % 2;
-		unsigned extra = (unsigned)rand_r(&seed) % 30;
-		pid_t c = fork();
-
-		if (c == 0)
-			run_client(&opt, last ? until : LONG_MAX,
-				   (unsigned)rand_r(&seed), log);
-		while (!last && model->done < until &&
-		       waitpid(c, &status, WNOHANG) == 0)
-			pause_ms(1);
-		if (!last) {
-			pause_ms(extra);
-			kill(kill_server ? s : c, SIGKILL);
-			killed[kill_server]++;
-		}
-		waitpid(c, &status, 0);
-		if (model->violation[0])
-			die("%s", model->violation);
-		if (last ? status != 0 : !kill_server && !WIFSIGNALED(status))
-			die("a client ended with 0x%x", status);
-		if (waitpid(s, &status, last || !kill_server ? WNOHANG : 0) !=
-		    (last || !kill_server ? 0 : s))
-			die("the server ended with 0x%x", status);
-		if (last || !kill_server)
-			continue;
-		s = run_server(server, file, &opt, log);
-		/* What was answered and not flushed may be gone: a FLUSH
-		 * later says nothing of it. */
-		for (int b = 0; b < BLOCKS; b++) {
-			model->block[b].told = model->block[b].answered;
-			model->block[b].least = model->block[b].flushed;
-			model->block[b].answered = model->block[b].flushed;
-		}
-	}
-	kill(s, SIGKILL); /* and what does the file say? */
-	waitpid(s, &status, 0);
-	is_parent = true;
-	int fd = open(file, O_RDONLY);
-	for (int b = 0; b < BLOCKS; b++) {
-		if (pread(fd, client.buffer, BLOCK, (off_t)b * BLOCK) != BLOCK)
-			die_err(errno, "%s", file);
-		judge((uint32_t)b, client.buffer[0][0]);
-	}
-	note("%ld words answered and not flushed were lost", model->unflushed);
-	say("PASS %ld commands, %d clients and %d servers killed", model->done,
-	    killed[0], killed[1]);
-	return 0;
+	for (int i = 0; i < 5 && argc == 6; i++)
+		*number[i] = (uint8_t)strtol(argv[1 + i], NULL, 10);
+	const char *wrong = search(&x, &s, &states);
+	printf("%u states: %s\n", states, wrong ? wrong : "nothing is wrong");
+	return wrong != NULL;
 }

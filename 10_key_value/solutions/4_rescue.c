@@ -5,14 +5,19 @@
 void rescue(unsigned s, uint64_t odd)
 {
 	uint64_t mine = odd_version(YOU, odd);
-	struct record r;
+	struct log log[2], *l = log;
 
 	cut_off(writer_of(odd));
-	read_log(writer_of(odd), &r);
-	write_log(&r);
+	read_logs(writer_of(odd), log);
+	while (l->slot != s || l->version != odd || l->check != log_check(l))
+		if (++l == log + 2)
+			return; /* its client is back, and has ended it */
+	l->version = mine;
+	l->check = log_check(l);
+	write_log(l);
 	/* It is still that PUT, and now it is ours. */
 	if (swap_version(s, odd, mine) != odd)
 		return;
-	write_record(s, &r);
+	write_record(s, &l->record);
 	swap_version(s, mine, count_of(mine) + 1);
 }

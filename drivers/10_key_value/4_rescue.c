@@ -21,19 +21,27 @@ enum event {
 static const struct {
 	const char *what;
 	enum event event;
+	unsigned writer;
+	const char *other_log; /* what else is in its logs, in front */
 } cases[] = {
-	{ "a dead writer", NOTHING },
-	{ "a slow writer", LATE },
-	{ "a writer that ends as you cut it off", ENDS_BEFORE_CUT },
-	{ "a writer that ends, and begins again", AGAIN_BEFORE_CUT },
-	{ "another client is faster", OTHER_IS_FIRST },
-	{ "another client has just taken the slot", OTHER_HAS_IT },
-	{ "a dead writer with another number", NOTHING },
+	{ "a dead writer", NOTHING, 1, NULL },
+	{ "a slow writer", LATE, 1, NULL },
+	{ "a writer that ends as you cut it off", ENDS_BEFORE_CUT, 1, NULL },
+	{ "a writer that ends, and begins again", AGAIN_BEFORE_CUT, 1, NULL },
+	{ "another client is faster", OTHER_IS_FIRST, 1, NULL },
+	{ "another client has just taken the slot", OTHER_HAS_IT, 1, NULL },
+	{ "a dead writer with another number", NOTHING, 3, NULL },
+	{ "a dead writer that has used another slot", NOTHING, 1, "slot" },
+	{ "a dead writer that has used the slot before", NOTHING, 1,
+	  "version" },
 };
+enum { CASES = sizeof cases / sizeof cases[0] };
 
 static struct slot *const slot = &table.slot[SLOT];
 static enum event event;
-static unsigned writer; /* its number: 1, and in the last case 3 */
+static unsigned writer;
+static const char *other_log;
+static struct record new; /* what it wants to write */
 static bool cut, ours_now, late_done;
 static uint64_t others_version; /* what others left; 0: they did nothing */
 
@@ -56,6 +64,14 @@ static void others_go_on(uint64_t value)
 	others_version = slot->version;
 }
 
+static void set_log(int i, unsigned s, uint64_t version, struct record r)
+{
+	struct log *l = &table.log[writer - 1][i];
+
+	*l = (struct log){ .slot = s, .version = version, .record = r };
+	l->check = log_check(l);
+}
+
 void cut_off(unsigned client)
 {
 	before_request();
@@ -67,8 +83,8 @@ void cut_off(unsigned client)
 		others_go_on(LATER);
 	}
 	if (event == AGAIN_BEFORE_CUT) {
-		table.log[writer - 1] = record_of(KEY, OLD);
 		slot->version = odd_version(writer, slot->version);
+		set_log(0, SLOT, slot->version, record_of(KEY, OLD));
 		others_version = slot->version;
 	}
 	if (event == ENDS_BEFORE_CUT || event == AGAIN_BEFORE_CUT)
@@ -76,22 +92,36 @@ void cut_off(unsigned client)
 	cut = true;
 }
 
-void read_log(unsigned client, struct record *to)
+void read_logs(unsigned client, struct log to[2])
 {
 	before_request();
 	if (client != writer)
-		wrong("you READ the log of client %u", client);
-	copy(IBV_WR_RDMA_READ, &own.record, &table.log[client - 1],
-	     sizeof own.record);
-	*to = own.record;
+		wrong("you READ the logs of client %u", client);
+	copy(IBV_WR_RDMA_READ, own.log, table.log[client - 1], sizeof own.log);
+	memcpy(to, own.log, sizeof own.log);
 }
 
-void write_log(const struct record *from)
+void write_log(const struct log *from)
 {
 	before_request();
-	own.record = *from;
-	copy(IBV_WR_RDMA_WRITE, &own.record, &table.log[YOU - 1],
-	     sizeof own.record);
+	own.log[0] = *from;
+	copy(IBV_WR_RDMA_WRITE, own.log, table.log[YOU - 1], sizeof own.log[0]);
+}
+
+/* You have just taken the slot. What if you die now? */
+static void look_at_your_log(uint64_t version)
+{
+	const struct log *l = &table.log[YOU - 1][0];
+
+	if (other_log && memcmp(&l->record, &table.log[writer - 1][0].record,
+				sizeof l->record) == 0)
+		wrong("you took the log of another %s", other_log);
+	if (memcmp(&l->record, &new, sizeof new) != 0)
+		wrong("if you die now, your log does not say what to write");
+	if (l->slot != SLOT || l->version != version)
+		wrong("if you die now, your log is for another PUT");
+	if (l->check != log_check(l))
+		wrong("if you die now, the checksum of your log is wrong");
 }
 
 uint64_t swap_version(unsigned s, uint64_t from, uint64_t to)
@@ -118,15 +148,13 @@ uint64_t swap_version(unsigned s, uint64_t from, uint64_t to)
 		      "client %u was due",
 		      (int)count_of(to), writer_of(to), (int)count_of(from) + 2,
 		      YOU);
-	if (!ours_now && memcmp(&table.log[YOU - 1], &table.log[writer - 1],
-				sizeof own.record) != 0)
-		wrong("if you die now, your log does not say what to write");
+	if (!ours_now)
+		look_at_your_log(to);
 	if (ours_now && to != count_of(from) + 1)
 		wrong("you set version %d of client %u, and the next even one "
 		      "was due",
 		      (int)count_of(to), writer_of(to));
-	if (ours_now && memcmp(&slot->record, &table.log[writer - 1],
-			       sizeof slot->record) != 0)
+	if (ours_now && memcmp(&slot->record, &new, sizeof new) != 0)
 		wrong("the version is even, and the record is not there");
 	ours_now = !ours_now;
 	return found;
@@ -146,20 +174,27 @@ void write_record(unsigned s, const struct record *from)
 void judge(void)
 {
 	table_up();
-	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+	for (size_t i = 0; i < CASES; i++) {
 		about("%s", cases[i].what);
 		event = cases[i].event;
-		writer = i + 1 < sizeof cases / sizeof cases[0] ? 1 : 3;
+		writer = cases[i].writer;
+		other_log = cases[i].other_log;
 		cut = ours_now = late_done = false;
 		others_version = 0;
 		requests = 0;
 		memset(&table, 0, sizeof table);
-		/* Client 1 stopped in the middle: half of it is new. */
-		struct record new = record_of(KEY, NEW);
+		/* It stopped in the middle: half of it is new. */
+		new = record_of(KEY, NEW);
 		slot->record = record_of(KEY, OLD);
 		memcpy(&slot->record, &new, HEAD);
-		table.log[writer - 1] = new;
 		slot->version = odd_version(writer, 40);
+		set_log(other_log != NULL, SLOT, slot->version, new);
+		if (other_log && *other_log == 's')
+			set_log(0, SLOT + 1, slot->version,
+				record_of(KEY + 1, OLD));
+		else if (other_log)
+			set_log(0, SLOT, odd_version(writer, 20),
+				record_of(KEY, OLD));
 
 		rescue(SLOT, slot->version);
 		if (others_version && slot->version != others_version)

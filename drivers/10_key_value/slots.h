@@ -20,6 +20,7 @@ static struct shared table;
 static struct {
 	uint64_t word;
 	struct record record;
+	struct log log[2];
 } own;
 static struct duo d;
 static struct ibv_mr *theirs, *ours;
