@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# tests/lib.sh - what the checkers share. Sourced, in the checkout's root.
+# course/lib.sh - what the commands of a student share, and the tests. Sourced, in the
+# checkout's root.
 #
 # A run of a pair is a directory: server.out, server.err, server.rc, client.*.
 
@@ -7,15 +8,6 @@
 # need not trust a checkout that is somebody else's (in a container) to be read.
 export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin LC_ALL=C.UTF-8
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
-
-# clone_to DIR [OPTION...]: a clone of this checkout, whosever it is. (git asks the side
-# that is cloned, which does not see the variables above.)
-clone_to() { git clone -q -u "git -c safe.directory='*' upload-pack" "${@:2}" . "$1"; }
-
-# The lessons in two parts for two labs. In make test the first part has the tests of the
-# lab in front, so it is the smaller one.
-# shellcheck disable=SC2034 # for those who source this
-half_1=(0[1-38]_*) half_2=(0[4-79]_* 10_*)
 
 # parts_of DIR: sets $parts to the C files that all programs of that lesson share: those
 # with a header of the same name. (The Makefile has PARTS.)
@@ -27,56 +19,14 @@ parts_of() {
 	done
 }
 
-# The lab's own two interfaces: find_wire sets $net0, the server's, and $net1; then
-# bad_wire FAULT is a fault of netem in both directions, until good_wire.
-find_wire() {
-	read -r net0 <"/sys/class/infiniband/$DEV_SERVER/ports/1/gid_attrs/ndevs/0"
-	read -r net1 <"/sys/class/infiniband/$DEV_CLIENT/ports/1/gid_attrs/ndevs/0"
-}
-bad_wire() { # shellcheck disable=SC2086 # several words
-	tc qdisc add dev "$net0" root netem $1 && tc qdisc add dev "$net1" root netem $1
-}
-good_wire() {
-	tc qdisc del dev "$net0" root
-	tc qdisc del dev "$net1" root
-} 2>/dev/null
-
-# ok NAME / not_ok NAME WHY: one test, one line.
-ok() { echo "ok $1"; }
-not_ok() {
-	echo "not ok $1${2:+: $2}"
-	# shellcheck disable=SC2034 # those who source this look at it
-	failed=1
-}
-
-# try NAME COMMAND...: passes if the command does; else shows what it said.
-try() {
-	local name=$1 start=$SECONDS said
-	shift
-	if said=$("$@" 2>&1); then
-		ok "$name"
-	else
-		echo "    ${said//$'\n'/$'\n'    }"
-		not_ok "$name"
-	fi
-	[ $((SECONDS - start)) -lt 10 ] || echo "    ($((SECONDS - start)) s)"
-}
-
-# For a test that looks for several faults of one thing: begin with faults=, call
-# wrong TEXT for each, and end with verdict NAME.
-wrong() { faults+="$1; "; }
-verdict() {
-	if [ -z "$faults" ]; then ok "$1"; else not_ok "$1" "${faults%; }"; fi
-}
-
-# visit_lab: from now on in_lab and run_pair use one visit to the lab (tests/in-lab), and
+# visit_lab: from now on in_lab and run_pair use one visit to the lab (course/in-lab), and
 # so do the checkers that we call: they inherit 8, where it is asked, and 9, where it
 # answers. leave_lab ends it.
 visit_lab() {
 	[ -z "${LAB_IN-}" ] || return 0
 	visit=$(mktemp -d)
 	mkfifo "$visit/ask" "$visit/answer"
-	lab/lab run tests/in-lab <"$visit/ask" >"$visit/answer" &
+	lab/lab run course/in-lab <"$visit/ask" >"$visit/answer" &
 	visitor=$!
 	exec 8>"$visit/ask" 9<"$visit/answer"
 	rm -rf "$visit"
@@ -96,7 +46,7 @@ ask_lab() {
 	if [ -n "${LAB_VISIT-}" ]; then
 		(trap '' PIPE && echo "$2" >&8) 2>/dev/null # it may be gone
 	else
-		exec 9< <(lab/lab run tests/in-lab <<<"$2" || echo "status $?")
+		exec 9< <(lab/lab run course/in-lab <<<"$2" || echo "status $?")
 	fi
 	while read -r -u 9 name n && [ "$name" != end ] && [ "$name" != status ]; do
 		: >"$1/$name"
@@ -151,15 +101,6 @@ run_pair() {
 could_start() {
 	! grep -q -s -x -E '12[67]' "$1"/*.rc ||
 		{ echo "the lab could not start a program: type make, then make doctor" && false; }
-}
-
-# built FILE...: are they there? What could not be built has failed by name already
-# (tests/run), and nothing that needs it is judged.
-built() {
-	local f
-	for f; do
-		[ -e "$f" ] || { echo "# not judged, missing: $f" && return 1; }
-	done
 }
 
 # transcript README ROLE: the lines that the README promises of a role, from
@@ -228,15 +169,6 @@ as_promised() {
 		as_wanted "$1" $role "$2" || bad=1
 	done
 	return $bad
-}
-
-# includes_of FILE: sets includes to the compiler's options for it, as the Makefile
-# does: common/ and its lesson, and what drivers/ has for that.
-includes_of() {
-	local lesson=${1#drivers/}
-	lesson=${lesson%%/*}
-	includes=(-Icommon -Idrivers)
-	[ ! -d "$lesson" ] || includes+=("-I$lesson" "-Idrivers/$lesson")
 }
 
 # ours FILE: what git has of FILE. changed_here FILE: does it differ from that? A

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lab/pair.c - run a server and a client side by side, where the device is.
+ * course/pair.c - run a server and a client side by side, where the device is.
  *
  * usage: pair [-o DIR] SERVER CLIENT
  *          -o DIR  keep what they print in DIR/server.out, .err and .rc (and

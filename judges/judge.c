@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/driver.c - what the drivers of the exercises share: see driver.h. */
+/* judges/judge.c - what the judges of the exercises share: see judge.h. */
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,10 +9,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "driver.h"
+#include "judge.h"
 #include "wire.h"
 
-/* For all of a driver, of the CPU and of the clock: a loop uses up the first, and
+/* For all of a judge, of the CPU and of the clock: a loop uses up the first, and
  * what sleeps for ever, or runs on a busy machine, the second. */
 enum { CPU_S = 5, LIMIT_S = 20, WAIT_S = 4 };
 
@@ -125,7 +125,7 @@ void add_receive(struct ep *ep, uint64_t wr_id, void *p, size_t len,
 	int rc = ibv_post_recv(ep->qp, &wr, &bad);
 
 	if (rc)
-		die_err(rc, "the driver's ibv_post_recv");
+		die_err(rc, "the judge's ibv_post_recv");
 }
 
 int outcome(struct ep *ep, struct ibv_send_wr wr, const void *p, size_t len,
@@ -146,7 +146,7 @@ void execute(struct ep *ep, struct ibv_send_wr wr)
 {
 	wr.send_flags |= IBV_SEND_SIGNALED;
 	post(ep, &wr);
-	expect_completion(ep, "the driver's request");
+	expect_completion(ep, "the judge's request");
 }
 
 bool completes_within(struct ep *ep, double ms, struct ibv_wc *wc)

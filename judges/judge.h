@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drivers/driver.h - what the drivers of the exercises share.
+ * judges/judge.h - what the judges of the exercises share.
  *
- * An exercise is one file with one function, or a few constants. Its driver,
- * drivers/NN_lesson/K_name.c, is the rest of the program: both ends of the
+ * An exercise is one file with one function, or a few constants. Its judge,
+ * judges/NN_lesson/K_name.c, is the rest of the program: both ends of the
  * connection are here, on the lab's two devices, so that one program can look
  * at both. You need not read it to solve the exercise.
  *
- * The driver defines judge(). It returns if the answer is right; else it ends
+ * The judge defines judge(). It returns if the answer is right; else it ends
  * the program with die("what is wrong, in terms of the task"). A crash, and a
- * function that does not return, are reported by driver.c.
+ * function that does not return, are reported by judge.c.
  */
 #ifndef DRIVER_H
 #define DRIVER_H
@@ -26,7 +26,7 @@ enum {
 		     IBV_ACCESS_REMOTE_ATOMIC
 };
 
-/* The two ends: the exercise works with "you", the driver plays "peer". */
+/* The two ends: the exercise works with "you", the judge plays "peer". */
 struct duo {
 	struct options opt[2];
 	struct ep you, peer;
@@ -118,7 +118,7 @@ extern struct seen {
 /* Dies with "right, but ..." if there were more than that. */
 void enough(int lists, int requests, int completions);
 
-/* Each driver's own. */
+/* Each judge's own. */
 void judge(void);
 
 #endif

@@ -12,7 +12,7 @@
  * - When all messages in the CQ are taken, all SLOTS receives are posted again.
  *
  * post_slot() posts one receive, deliver() reads one text: see
- * drivers/01_send_recv/2_post_again.h.
+ * judges/01_send_recv/2_post_again.h.
  */
 #include "2_post_again.h"
 

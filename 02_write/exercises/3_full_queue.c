@@ -6,7 +6,7 @@
  * not linked. Your send queue has PLACES places. A request takes a place when it
  * is posted. The place is free again when you have polled a completion of that
  * request, or of a later one. rxe frees it earlier; a NIC refuses a request
- * that finds no place, with ENOMEM. The driver counts as a NIC does.
+ * that finds no place, with ENOMEM. The judge counts as a NIC does.
  *
  * Write write_all():
  * - It posts each of the n requests once, in order. n may be 1, or 100.

@@ -2,7 +2,7 @@
 /*
  * Exercise 5.2 - extend: length, text, ready               ** 25 minutes
  *
- * The peer's struct box (drivers/05_fence/2_publish.h) has three members. Many
+ * The peer's struct box (judges/05_fence/2_publish.h) has three members. Many
  * programs fill such a box with three WRITEs, and put a fence on the last one.
  *
  * Write publish(): it posts one list of three WRITEs, in this order:

@@ -2,7 +2,7 @@
 /*
  * Exercise 5.4 - extend: append to a log                   *** 40 minutes
  *
- * The peer's memory has a log (drivers/05_fence/4_log.h) to which others append
+ * The peer's memory has a log (judges/05_fence/4_log.h) to which others append
  * at the same time. To append an entry takes three requests: FETCH_AND_ADD 1 on
  * the counter reserves a place, a WRITE fills the text, a WRITE makes the entry
  * valid. Below, each request has completed before the next one is posted: three

@@ -8,7 +8,7 @@
  *
  * Write set_ready() with one request. It returns true if and only if this call
  * has changed the flag from 0 to 1. Its request is complete when it returns.
- * The fields of struct flag are in drivers/06_atomics/2_ready.h. The version
+ * The fields of struct flag are in judges/06_atomics/2_ready.h. The version
  * below goes wrong as soon as there are two clients.
  */
 #include "2_ready.h"

@@ -17,7 +17,7 @@
  *     version before the writer began, and the data in the middle. It READs
  *     its second version when you have returned.
  *
- * What you need is in drivers/07_versioning/5_dead_writer.h: look(), cut_off(),
+ * What you need is in judges/07_versioning/5_dead_writer.h: look(), cut_off(),
  * restore(), set_version(). Use nothing else. No other client updates meanwhile.
  * (Others would use atomics, and the CPU's store is not atomic towards these:
  * lesson 06.)

@@ -10,7 +10,7 @@
  *               client computes again;
  *   TWO_COPIES  the writer writes the other copy, then says which copy is
  *               good. READ which, READ this copy, READ which (lesson 08).
- * The driver runs what you chose, and says what it loses.
+ * The judge runs what you chose, and says what it loses.
  *
  * small_field: The server's CPU updates. A client wants 64 bytes of the record,
  *     and may fetch 1000 bytes in one try. The server has memory for the record

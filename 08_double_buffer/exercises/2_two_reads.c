@@ -15,7 +15,7 @@
  * Generations begin with 1; generation g is in buffer g % BUFFERS. r is the
  * same struct reader in each call: two words, 0 at first, for what you want to
  * keep. READ with fetch_generation() and fetch_buffer(to, number), see
- * drivers/08_double_buffer/reads.h.
+ * judges/08_double_buffer/reads.h.
  */
 #include "2_two_reads.h"
 

@@ -14,7 +14,7 @@
  *   - when it returns, each lease is what it was before.
  *
  * The writer may do much between two of your requests, and in the middle of
- * fetch_buffer(). What you need is in drivers/08_double_buffer/reads.h:
+ * fetch_buffer(). What you need is in judges/08_double_buffer/reads.h:
  * fetch_generation(), fetch_buffer(), add_to_lease(number, 1 or -1). Generation
  * g is in buffer g % 2.
  */

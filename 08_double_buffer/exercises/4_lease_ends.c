@@ -20,7 +20,7 @@
  *
  * read_leased() here is the solution of exercise 8.3. It is wrong now: what does
  * its -1 do in another epoch? Besides what 8.3 had there is swap_lease(number,
- * from, to), see drivers/08_double_buffer/reads.h.
+ * from, to), see judges/08_double_buffer/reads.h.
  */
 #include "reads.h"
 

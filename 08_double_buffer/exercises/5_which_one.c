@@ -9,7 +9,7 @@
  *   FOUR_BUFFERS  the same with four; two generations may pass;
  *   LEASE         two buffers; the reader adds 1 to a count, and the writer
  *                 waits for the reader (exercise 8.3).
- * The driver runs what you chose, and says what it loses.
+ * The judge runs what you chose, and says what it loses.
  *
  * long_updates: An update takes as long as five small requests. The next one
  *     begins at once. There is memory for two buffers. The writer never waits.

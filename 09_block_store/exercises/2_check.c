@@ -3,7 +3,7 @@
  * Exercise 9.2 - repair: a check that lets things through    ** 25 minutes
  *
  * This server keeps several volumes in one file: parts of it, each for one client.
- * (struct volume: drivers/09_block_store/2_check.h.) Volume v begins at byte v->begin
+ * (struct volume: judges/09_block_store/2_check.h.) Volume v begins at byte v->begin
  * and has v->blocks blocks of BLOCK bytes. look_at() checks a command, whose
  * numbers are in our byte order already. It should return
  *   ST_UNKNOWN_OPERATION  if the operation is none of the four, or would change a

@@ -4,7 +4,7 @@
  *
  * A client's buffer need not be in one piece: this client names n parts, up to
  * PIECES, each with an address, an rkey and a length. (The structures are in
- * drivers/09_block_store/3_pieces.h.) Write transfer():
+ * judges/09_block_store/3_pieces.h.) Write transfer():
  *
  * - to_client: put the bytes at w->data into the parts, one after the other. Else
  *   fetch the parts, one after the other, to w->data.
@@ -16,7 +16,7 @@
  * - Post all as one list, with no flag that is not needed, and take its one
  *   completion.
  *
- * Now transfer() sends only the reply. piece() and request() of drivers/driver.h fill in
+ * Now transfer() sends only the reply. piece() and request() of judges/judge.h fill in
  * most of a request, if you like.
  */
 #include "3_pieces.h"

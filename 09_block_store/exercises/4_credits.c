@@ -16,7 +16,7 @@
  *   each soon has an n-th of it (rounded down), however much one of them had.
  * - A client that holds much and asks nothing keeps what it has.
  *
- * struct queue is in drivers/09_block_store/4_credits.h.
+ * struct queue is in judges/09_block_store/4_credits.h.
  */
 #include "4_credits.h"
 

@@ -17,7 +17,7 @@
  * with the next slot, and behind the last slot with slot 0. It ends where the
  * key is, or at a slot that was never used: its key is 0. A key that is deleted
  * keeps its slot, with live 0. A word of 8 bytes is READ whole. fetch_record() and
- * where to find checksum(): drivers/10_key_value/2_one_read.h.
+ * where to find checksum(): judges/10_key_value/2_one_read.h.
  */
 #include "2_one_read.h"
 

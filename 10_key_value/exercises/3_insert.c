@@ -14,7 +14,7 @@
  *
  * A search begins in first_slot(key), and goes on behind the last slot with slot 0.
  * It ends where the key is, live or deleted, or at a slot that was never used: its
- * key is 0. What you need is in drivers/10_key_value/3_insert.h: look(s), and
+ * key is 0. What you need is in judges/10_key_value/3_insert.h: look(s), and
  * change(s, version, key, value), which does nothing if the slot has another
  * version by now.
  */

@@ -16,7 +16,7 @@
  *     and that version, and has the record.
  *
  * This rescue() is what most people would write first. For whom does it work?
- * What you need is in drivers/10_key_value/4_rescue.h.
+ * What you need is in judges/10_key_value/4_rescue.h.
  */
 #include "4_rescue.h"
 

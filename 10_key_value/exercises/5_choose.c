@@ -10,7 +10,7 @@
  *   CHECKSUM  one READ, and the checksum is computed again; one WRITE of record
  *             and checksum;
  *   SEND      a request to the server's program, and its answer.
- * The driver runs what you chose, and says what it loses.
+ * The judge runs what you chose, and says what it loses.
  *
  * quotes (prices): The server's CPU updates a record. Clients READ it in one round trip,
  *     or try again. The server's program has no time for them.

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/01_send_recv/1_predict.c - three small experiments. */
+/*
+ * judges/01_send_recv/1_predict.c - three small experiments.
+ *
+ * before: how_many is UNANSWERED: choose one, then run it
+ * hint1: Which sends make a completion? The README names three kinds.
+ * hint1: What happens to the sends that stand behind one that failed? Who
+ * hint1: reads the bytes of an INLINE send, and when?
+ * hint2: Look at the bullets "Completions come for", "A message stays one
+ * hint2: message" and "INLINE is a copy" of the README, and at the
+ * hint2: picture: which receive does the NIC take?
+ */
 #include "1_predict.h"
 
 enum { LEN = 32, LAST = 4 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 /* The exercise's. */
 extern const int how_many, which_receive, inline_status;

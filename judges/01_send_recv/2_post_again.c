@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/01_send_recv/2_post_again.c - texts, and empty messages among them. */
+/*
+ * judges/01_send_recv/2_post_again.c - texts, and empty messages among them.
+ *
+ * before: message 1: its slot was posted again before it was delivered
+ * hint1: When do the bytes of a slot belong to the NIC, and when to you?
+ * hint1: How many receives does a message of 0 bytes use up?
+ * hint2: Deliver first, post behind it. And post on every way through the
+ * hint2: loop, for an empty message, too.
+ */
 #include <string.h>
 
 #include "2_post_again.h"

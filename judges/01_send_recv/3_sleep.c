@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/01_send_recv/3_sleep.c - messages that come at bad moments. */
+/*
+ * judges/01_send_recv/3_sleep.c - messages that come at bad moments.
+ *
+ * before: message 1: you sleep, and the CQ is not armed
+ * hint1: A message comes after your last look at the CQ, and before you
+ * hint1: arm it. Does it make an event? Who would find it?
+ * hint2: Look, arm, look again, and only then sleep. After the event
+ * hint2: begin with the first look. man ibv_get_cq_event has an example.
+ */
 #include <poll.h>
 
 #include "3_sleep.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 /* Sleeps until the CQ has an event, takes it and acknowledges it. */
 void sleep_until_event(struct ep *ep);

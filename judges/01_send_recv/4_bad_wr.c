@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/01_send_recv/4_bad_wr.c - four messages a list, some refused at first. */
+/*
+ * judges/01_send_recv/4_bad_wr.c - four messages a list, some refused at first.
+ *
+ * before: list 2: message 3 never came
+ * hint1: Which requests of the list are posted when ibv_post_send returns
+ * hint1: an error? Which variable tells you?
+ * hint2: bad points to the first request that was not posted. Continue
+ * hint2: there, not at the beginning, until ibv_post_send returns 0.
+ */
 #include "4_bad_wr.h"
 
 enum { N = 4, LISTS = 3, RECEIVES = 16, CLAIMED = 99 };

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/01_send_recv/5_reply.c - a client that is slow to take replies. */
+/*
+ * judges/01_send_recv/5_reply.c - a client that is slow to take replies.
+ *
+ * before: reply 1 is posted, the slot of its request is not
+ * hint1: What can the client do as soon as it has the reply, even before
+ * hint1: you have your completion? While you wait for a SEND to complete,
+ * hint1: what else may come out of the CQ?
+ * hint2: One loop, and it takes one completion a turn. A SEND: count it.
+ * hint2: A receive: remember its slot and length in a queue. Then, if a
+ * hint2: request is waiting and fewer than REPLIES SENDs are under way:
+ * hint2: answer, post the slot, send.
+ */
 #include <string.h>
 
 #include "5_reply.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 enum { SLOTS = 4, REPLIES = 2, TEXT = 32 };
 

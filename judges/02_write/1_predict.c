@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/02_write/1_predict.c - three small experiments. */
+/*
+ * judges/02_write/1_predict.c - three small experiments.
+ *
+ * before: empty_write is UNANSWERED: choose one, then run it
+ * hint1: Which bytes does a request of 0 bytes touch? What does the first
+ * hint1: packet of a WRITE tell the other NIC? Do rights belong to memory
+ * hint1: or to a key?
+ * hint2: Nothing is guarded where no byte is touched. The first packet
+ * hint2: carries address, rkey and the length of the whole WRITE. The
+ * hint2: rights stand in ibv_reg_mr.
+ */
 #include <string.h>
 
 #include "1_predict.h"

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/02_write/2_gather.c - lists of pieces, with gaps and without. */
+/*
+ * judges/02_write/2_gather.c - lists of pieces, with gaps and without.
+ *
+ * before: call 2: byte 7 over there is in no piece, and it changed
+ * hint1: How many remote addresses does one request have? What happens
+ * hint1: behind the first piece, if the second piece belongs somewhere
+ * hint1: else?
+ * hint2: Begin a new request where p[i].to is not the end of piece i - 1,
+ * hint2: or where the request has SGES pieces already. Link the requests;
+ * hint2: only the last is SIGNALED.
+ */
 #include "2_gather.h"
 #include "writes.h"
 

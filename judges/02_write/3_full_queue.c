@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/02_write/3_full_queue.c - counts places in the queue as a NIC does. */
+/*
+ * judges/02_write/3_full_queue.c - counts places in the queue as a NIC does.
+ *
+ * before: n = 17: WRITE 17 is posted, and the queue is full
+ * hint1: How many places does one polled completion set free? Which
+ * hint1: request must make that completion, so that all 16 are free at
+ * hint1: once?
+ * hint2: Signal the 16th, the 32nd and so on, and the very last one. Wait
+ * hint2: for each of these before you post the next request.
+ */
 #include "3_full_queue.h"
 #include "writes.h"
 

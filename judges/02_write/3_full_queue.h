@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 enum { PLACES = 16 }; /* max_send_wr: requests that the send queue holds */
 

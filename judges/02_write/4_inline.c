@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/02_write/4_inline.c - records whose memory is gone after the call. */
+/*
+ * judges/02_write/4_inline.c - records whose memory is gone after the call.
+ *
+ * before: record 1: a record that fits INLINE needs no completion
+ * hint1: When does the NIC read the bytes of an INLINE request? Who reads
+ * hint1: them, and with which lkey?
+ * hint2: Two cases. Short: the SGE points to the record itself, the only
+ * hint2: flag is INLINE, and nothing is waited for. Long: as it is now.
+ */
 #include "4_inline.h"
 #include "writes.h"
 

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drivers/02_write/5_window.c - two keys: one is given back, one taken back. What a
+ * judges/02_write/5_window.c - two keys: one is given back, one taken back. What a
  * window opens is read from the bind: rxe does not look at its bounds.
+ *
+ * before: key 1: nothing says that the bind is done
+ * hint1: Which key does the window have now, and which will it have when
+ * hint1: the bind has completed? Who must know both?
+ * hint2: lend: a request with opcode IBV_WR_BIND_MW, and bind_mw.mw,
+ * hint2: bind_mw.rkey (the new key) and bind_mw.bind_info. Post, wait,
+ * hint2: then mw->rkey = the new key. take_back: IBV_WR_LOCAL_INV with
+ * hint2: invalidate_rkey. Post, wait.
  */
 #include "5_window.h"
 #include "writes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 /* The exercise's. mw: a memory window of type 2. mr: a region that may be bound
  * to (IBV_ACCESS_MW_BIND), and that is closed to the peer itself. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the drivers of this lesson share: memory, and what a watch can tell. */
+/* What the judges of this lesson share: memory, and what a watch can tell. */
 #include <string.h>
 
-#include "driver.h"
+#include "judge.h"
 
 enum { MEMORY = 2048 };
 

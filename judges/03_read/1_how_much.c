@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/03_read/1_how_much.c - READs of too little and of too much. */
+/*
+ * judges/03_read/1_how_much.c - READs of too little and of too much.
+ *
+ * before: no_byte is UNANSWERED: choose one, then run it
+ * hint1: When does the peer's NIC look at the rkey: for each packet that
+ * hint1: it sends, or once for each request?
+ * hint2: A READ is one packet of request. It names the whole range, so
+ * hint2: the NIC can check all of it before it answers. A range without a
+ * hint2: byte has nothing to check. And what happens to the requests
+ * hint2: behind one that failed, signaled or not?
+ */
 #include "1_how_much.h"
 #include "lesson.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 enum { NONE, FIRST_PACKET, ALL_BUT_ONE, ALL }; /* bytes that have come */
 

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/03_read/2_freeze.c - READs from processes, after something happened. */
+/*
+ * judges/03_read/2_freeze.c - READs from processes, after something happened.
+ *
+ * before: stopped is UNANSWERED: choose one, then run it
+ * hint1: Who answers a READ? What of that is still there in each of the
+ * hint1: three cases?
+ * hint2: With soft-RoCE the NIC is the kernel: SIGSTOP stops a process,
+ * hint2: not the kernel. After ibv_dereg_mr() the NIC is there, the rkey
+ * hint2: is not. When a process ends, its QP ends with it, and nobody
+ * hint2: answers. What does your NIC do then, and for how long?
+ */
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 extern const int stopped, withdrawn, killed; /* the exercise's */

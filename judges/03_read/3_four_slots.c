@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/03_read/3_four_slots.c - more records than places for them. */
+/*
+ * judges/03_read/3_four_slots.c - more records than places for them.
+ *
+ * before: 8 records: record 4: its slot still has record 0 in it
+ * hint1: At which moment does a slot become free? What can you do at that
+ * hint1: moment, and what must be done before the first such moment?
+ * hint2: First fill the slots, as many as there are records for. Then
+ * hint2: each completion frees one slot: take the record, then post one
+ * hint2: READ into the same slot.
+ */
 #include <string.h>
 
 #include "3_four_slots.h"

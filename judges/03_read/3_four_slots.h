@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 #include "lesson.h"
 
 enum { SLOTS = 4 };
@@ -11,7 +11,7 @@ struct records {
 	uint64_t addr;
 };
 
-void take(int i); /* the driver's: looks at record i */
+void take(int i); /* the judge's: looks at record i */
 
 /* The exercise's. */
 void fetch_all(struct ep *ep, const struct records *r, int n);

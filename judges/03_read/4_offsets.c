@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/03_read/4_offsets.c - records that are found by a directory. */
+/*
+ * judges/03_read/4_offsets.c - records that are found by a directory.
+ *
+ * before: record 0: you returned -1, and it has 700 bytes
+ * hint1: How many pieces may the sg_list of one READ have, and in which
+ * hint1: order are they filled? What would happen with a length that is
+ * hint1: smaller than HEAD?
+ * hint2: Two struct ibv_sge in an array: head, with HEAD bytes at most,
+ * hint2: and body, with what remains. Use only the first if nothing
+ * hint2: remains. Turn offset and length with be32toh() before you
+ * hint2: compare or subtract.
+ */
 #include <endian.h>
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/03_read/5_status.c - a host that writes blocks to a disk. */
+/*
+ * judges/03_read/5_status.c - a host that writes blocks to a disk.
+ *
+ * before: command 0: a status before its READ is complete
+ * hint1: Two READs are complete. How do you know which commands they
+ * hint1: belong to? And what is the next completion in your queue: the
+ * hint1: completion of a READ, or of a SEND?
+ * hint2: Three steps: post the READs, or the status TOO_LONG. Then, as
+ * hint2: often as there are READs: expect_completion() returns the wr_id,
+ * hint2: which read_block() made the number of the command. A SEND that
+ * hint2: is not SIGNALED leaves no completion that could be taken for
+ * hint2: another.
+ */
 #include <string.h>
 
 #include "5_status.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 enum { ROOM = 2000 };
 
@@ -15,7 +15,7 @@ struct status {
 	uint32_t tag, result;
 };
 
-uint32_t checksum(const char *p, uint32_t len); /* the driver's */
+uint32_t checksum(const char *p, uint32_t len); /* the judge's */
 
 /* The exercise's. room: n * ROOM bytes, in region lkey. */
 void serve(struct ep *ep, const struct command *c, int n, char *room,

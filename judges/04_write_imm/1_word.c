@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/04_write_imm/1_word.c - looks at immediates as they go on the wire. */
+/*
+ * judges/04_write_imm/1_word.c - looks at immediates as they go on the wire.
+ *
+ * before: 10000005: pack() made 05000010
+ * hint1: wr.imm_data is four bytes that are sent as they are in memory.
+ * hint1: Which byte of an uint32_t is the first one in the memory of your
+ * hint1: CPU?
+ * hint2: Put the word together in the order of your CPU, then turn it
+ * hint2: with htonl(). On the other side ntohl() comes first, before any
+ * hint2: shift or mask.
+ */
 #include <arpa/inet.h>
 
 #include "1_word.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 enum type { DATA = 1, PROGRESS = 2, STOP = 3 };
 

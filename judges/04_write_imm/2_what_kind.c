@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/04_write_imm/2_what_kind.c - which receives are taken, and for what. */
+/*
+ * judges/04_write_imm/2_what_kind.c - which receives are taken, and for what.
+ *
+ * before: receives_used is UNANSWERED: choose one, then run it
+ * hint1: What is a receive for the program that posts it: a buffer, a
+ * hint1: notification, or both? Which of the requests notify, and which
+ * hint1: of them bring something for the buffer?
+ * hint2: One message that notifies takes one receive, however many
+ * hint2: packets it has, and even if it has no data. byte_len is the
+ * hint2: length of the message that took it. Where does the data of a
+ * hint2: WRITE_WITH_IMM go?
+ */
 #include "2_what_kind.h"
 
 enum { LONG = 5000, CHUNK = 4200, SMALL = 100 };

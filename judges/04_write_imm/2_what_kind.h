@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 enum { ONE = 1, TWO, THREE, FOUR, MORE };
 

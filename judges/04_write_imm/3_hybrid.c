@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/04_write_imm/3_hybrid.c - a peer that offers memory, piece by piece. */
+/*
+ * judges/04_write_imm/3_hybrid.c - a peer that offers memory, piece by piece.
+ *
+ * before: offer 0: "done" was posted, and no WRITE before it
+ * hint1: When "done" is received, where is the data of a WRITE that was
+ * hint1: posted before it, on the same QP? What does the completion of
+ * hint1: "done" say of that WRITE?
+ * hint2: write.next = &done; only "done" is SIGNALED. The remote address
+ * hint2: is be64toh(offer->addr), the key be32toh(offer->rkey). Compare
+ * hint2: be32toh(offer->len) with n before you use either.
+ */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <string.h>

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/04_write_imm/4_credits.c - a peer that gives slots back when you wait. */
+/*
+ * judges/04_write_imm/4_credits.c - a peer that gives slots back when you wait.
+ *
+ * before: message 4: slot 0 of 4 is not free
+ * hint1: Which number must be counted, and which must be remembered? When
+ * hint1: you wait for a credit, and something else completes, what do you
+ * hint1: do?
+ * hint2: An array of the free slots and a count: take from its end, put
+ * hint2: back at its end. One function takes one completion of either
+ * hint2: kind, and does what belongs to that kind. Call it while no slot
+ * hint2: is free, and at the end until all have come.
+ */
 #include <arpa/inet.h>
 
 #include "4_credits.h"

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/04_write_imm/5_asleep.c - messages at the worst moments: when you ask
- * for an event, just before that is done, or when you fall asleep. */
+/*
+ * judges/04_write_imm/5_asleep.c - messages at the worst moments: when you ask
+ * for an event, just before that is done, or when you fall asleep.
+ *
+ * before: you look at the empty CQ again and again
+ * hint1: A message may come after your last look and before
+ * hint1: ibv_req_notify_cq(). Will it wake you? What must you do between
+ * hint1: that call and ibv_get_cq_event()?
+ * hint2: next(): look. If there is nothing, ask for an event, and look
+ * hint2: again. Only if there is still nothing, sleep, acknowledge the
+ * hint2: event, and begin again. receive(): a switch over word >> 28;
+ * hint2: count DATA, and subtract at STOP.
+ */
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <poll.h>

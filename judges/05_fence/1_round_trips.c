@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/05_fence/1_round_trips.c - lists of requests on a slow wire. */
+/*
+ * judges/05_fence/1_round_trips.c - lists of requests on a slow wire.
+ *
+ * before: list_a is UNANSWERED: choose one, then run it
+ * hint1: For which kinds of request does a fence wait? Which requests
+ * hint1: wait behind a request that waits?
+ * hint2: Draw a line from left to right for each request of the list. Two
+ * hint2: requests overlap unless a fence is between them and a READ or
+ * hint2: atomic is before it.
+ */
 #include <ctype.h>
 #include <string.h>
 

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/05_fence/2_publish.c - three WRITEs, and which flags they have. */
+/*
+ * judges/05_fence/2_publish.c - three WRITEs, and which flags they have.
+ *
+ * before: request 1: it does not go where the length is
+ * hint1: When does the NIC fetch the bytes of a WRITE? Which of the three
+ * hint1: are still there at that time? And for which kinds of request
+ * hint1: does a fence wait?
+ * hint2: Bytes that are INLINE are copied by ibv_post_send. Requests of
+ * hint2: one queue pair complete in order, so the completion of the last
+ * hint2: one speaks for all.
+ */
 #include <string.h>
 
 #include "2_publish.h"

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/05_fence/3_pieces.c - one to four pieces, on a slow wire. */
+/*
+ * judges/05_fence/3_pieces.c - one to four pieces, on a slow wire.
+ *
+ * before: n = 2: right, but 2 fences: 1 would do
+ * hint1: Why does the second READ start only after the first WRITE? For
+ * hint1: how many READs can one fence wait?
+ * hint2: A fence waits for all READs that stand before it in the list.
+ * hint2: Change the order of the requests, then see which one has to
+ * hint2: wait.
+ */
 #include <string.h>
 
 #include "3_pieces.h"

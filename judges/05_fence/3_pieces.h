@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 /* The exercise's. */
 void copy_pieces(struct ep *ep, struct ibv_send_wr *read,

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/05_fence/4_log.c - a log to which others append at the bad moment. */
+/*
+ * judges/05_fence/4_log.c - a log to which others append at the bad moment.
+ *
+ * before: entry 1: right, but 3 lists: 2 would do
+ * hint1: Which fields of the two WRITEs depend on the old value? Who
+ * hint1: fills these fields, and when? And what does the matrix of the
+ * hint1: lesson say of WRITE behind WRITE?
+ * hint2: Only one of the three requests must complete before the others
+ * hint2: can be posted. The others keep their order if they are in one
+ * hint2: list.
+ */
 #include <string.h>
 
 #include "4_log.h"

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/05_fence/5_choose.c - three pairs of requests, at a bad moment. */
+/*
+ * judges/05_fence/5_choose.c - three pairs of requests, at a bad moment.
+ *
+ * before: publish is UNANSWERED: choose one, then run it
+ * hint1: What does the second request need from the first: a place behind
+ * hint1: it in the queue, or its answer? And can a fence of this queue
+ * hint1: pair see the first?
+ * hint2: The matrix of the lesson says which pairs need a fence. A fence
+ * hint2: waits for all earlier READs of its queue, also for those that do
+ * hint2: not matter.
+ */
 #include "5_choose.h"
 #include "wire.h"
 

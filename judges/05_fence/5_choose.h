@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 enum {
 	AT_ONCE,      /* both are posted at once, one after the other */

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/06_atomics/1_what_happens.c - two experiments with atomics. */
+/*
+ * judges/06_atomics/1_what_happens.c - two experiments with atomics.
+ *
+ * before: behind_a_failure is UNANSWERED: choose one, then run it
+ * hint1: What does the status of an atomic say, and what does only the
+ * hint1: old value say? How long is the word? How many rights are there?
+ * hint2: Read "What is true" in the lesson again: the first point, and
+ * hint2: the one that begins with "An atomic needs more than a WRITE".
+ */
 #include "1_what_happens.h"
 
 static uint64_t mine, theirs[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 enum { EXECUTED, FLUSHED, SKIPPED, WAITS };      /* behind_a_failure */
 enum { THE_SAME, ONE_MORE, BECOMES_0, REFUSED }; /* other_half */

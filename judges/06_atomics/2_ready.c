@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/06_atomics/2_ready.c - a flag that others set, too. */
+/*
+ * judges/06_atomics/2_ready.c - a flag that others set, too.
+ *
+ * before: the flag was 0 until somebody else set it: set_ready() says that it set the flag
+ * hint1: What can happen between the READ and the WRITE? Which request
+ * hint1: looks and changes in one step?
+ * hint2: COMPARE_AND_SWAP: fill wr.atomic, not wr.rdma. Whether the swap
+ * hint2: took place, only the old value tells, and only when the request
+ * hint2: is complete.
+ */
 #include "2_ready.h"
 
 /* The flag, and what another client makes of it before your last request. */

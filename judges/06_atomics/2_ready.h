@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 /* A word in the peer's memory, which is 0 until somebody sets it to 1. */
 struct flag {

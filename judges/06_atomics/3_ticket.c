@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/06_atomics/3_ticket.c - a queue of clients, of which you are one. */
+/*
+ * judges/06_atomics/3_ticket.c - a queue of clients, of which you are one.
+ *
+ * before: round 1: unlock() serves your ticket +0, and not +1
+ * hint1: lock() takes a ticket and goes in. For what does it have to
+ * hint1: wait? Who makes that happen?
+ * hint2: Look at SERVING until it is your ticket; "is", and not "is at
+ * hint2: least". Leaving makes it one more.
+ */
 #include "3_ticket.h"
-#include "words_driver.h"
+#include "words_judge.h"
 
 static const struct {
 	uint64_t serving, waiting; /* when you come */

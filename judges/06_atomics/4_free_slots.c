@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/06_atomics/4_free_slots.c - a client comes at the worst moment. */
+/*
+ * judges/06_atomics/4_free_slots.c - a client comes at the worst moment.
+ *
+ * before: round 1, client 1: pop() returned slot 2, which client 2 has
+ * hint1: The compare sees only whether two values are equal. What else
+ * hint1: could the head contain, so that it never has an old value again?
+ * hint2: Keep a number beside the slot, in the upper bits of the head,
+ * hint2: and change it with each swap. The links have only slots.
+ */
 #include "4_free_slots.h"
-#include "words_driver.h"
+#include "words_judge.h"
 
 static int number; /* of the round, from 0 */
 static bool armed; /* client 2 comes before client 1's next swap */

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/06_atomics/5_choose.c - one of four ways, and a client in between. */
+/*
+ * judges/06_atomics/5_choose.c - one of four ways, and a client in between.
+ *
+ * before: hits is UNANSWERED: choose one, then run it
+ * hint1: What happens if another client changes the word after your READ?
+ * hint1: And what does somebody see who reads between two of your
+ * hint1: requests?
+ * hint2: Ask of each problem: is it one word? If so: is the new value a
+ * hint2: sum? An atomic changes one word; only a lock covers more.
+ */
 #include "5_choose.h"
-#include "words_driver.h"
+#include "words_judge.h"
 
 enum { A, B, LOCK_WORD }; /* the words */
 

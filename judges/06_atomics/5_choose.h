@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 enum { READ_THEN_WRITE, FETCH_AND_ADD, SWAP_LOOP, LOCK };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Words of 8 bytes in the peer's memory, numbered from 0. Each function is one
  * request to the peer, and waits until it is complete. */
-#include "driver.h"
+#include "judge.h"
 
 uint64_t read_word(int n);
 void write_word(int n, uint64_t value);

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/07_versioning/1_round_again.c - a version that is one byte. */
+/*
+ * judges/07_versioning/1_round_again.c - a version that is one byte.
+ *
+ * before: after_127 is UNANSWERED: choose one, then run it
+ * hint1: How much does one update add to the version? When is a byte the
+ * hint1: same again?
+ * hint2: Write down the two versions that the reader has, and the number
+ * hint2: of the update that each half comes from. Only the first decides
+ * hint2: what the reader accepts.
+ */
 #include "1_round_again.h"
 
 #include "records.h"

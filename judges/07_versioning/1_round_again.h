@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 /* What the reader did with its record, and whether both halves of that were
  * of one update. */

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/07_versioning/2_one_list.c - the flags: rxe keeps the order anyway. */
+/*
+ * judges/07_versioning/2_one_list.c - the flags: rxe keeps the order anyway.
+ *
+ * before: right, but 3 lists: 1 would do
+ * hint1: Which flag makes a request wait for the READs before it? Which
+ * hint1: of the three has READs before it?
+ * hint2: Lesson 05 has the flag. Link the requests by next. One
+ * hint2: completion says that all before it is done, too: which one must
+ * hint2: that be?
+ */
 #include "2_one_list.h"
 
 #include "records.h"

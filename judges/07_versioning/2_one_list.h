@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 /* The exercise's. reads: not linked, and without flags. */
 void read_record(struct ep *ep, struct ibv_send_wr reads[3]);

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/07_versioning/3_two_writers.c - the other writer, and a reader. */
+/*
+ * judges/07_versioning/3_two_writers.c - the other writer, and a reader.
+ *
+ * before: an update by the other writer right after your look(): a reader accepted a torn record
+ * hint1: What if the other writer has changed the version after your
+ * hint1: look()? What if you see an odd version?
+ * hint2: To find an even version and to make it odd must be one step:
+ * hint2: atomic_compare_exchange_strong(). If it fails, look again.
+ */
 #include "3_two_writers.h"
 
 #include "records.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdatomic.h>
 
-#include "driver.h"
+#include "judge.h"
 
 /* An atomic load of the version. The other writer may do something after it. */
 uint64_t look(void);

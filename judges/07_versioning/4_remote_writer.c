@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/07_versioning/4_remote_writer.c - the record, and another writer. */
+/*
+ * judges/07_versioning/4_remote_writer.c - the record, and another writer.
+ *
+ * before: version 0, nobody else: the data is not yours at the end
+ * hint1: How do you know whether COMPARE_AND_SWAP has changed the
+ * hint1: version? Whose update is it, if it found an odd version?
+ * hint2: It has succeeded if *u->found is what you compared with. Else
+ * hint2: compare with what it found next time, or with the next even
+ * hint2: version if that was odd. Link u->data.next.
+ */
 #include "4_remote_writer.h"
 
 #include "records.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 /* The three requests of an update: all is filled in but what the exercise
  * asks for. */

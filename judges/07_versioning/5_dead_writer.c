@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/07_versioning/5_dead_writer.c - a writer that dies, or is slow. */
+/*
+ * judges/07_versioning/5_dead_writer.c - a writer that dies, or is slow.
+ *
+ * before: a writer that ends soon: a late WRITE came into what you had restored
+ * hint1: What may the writer do between your last look() and the end of
+ * hint1: cut_off()? Which even versions may a reader have READ already?
+ * hint2: First cut off, then look again: only now does the version stand
+ * hint2: still. If it is odd, restore the data while it is odd, and go
+ * hint2: forward to the next even one.
+ */
 #include "5_dead_writer.h"
 
 #include "records.h"

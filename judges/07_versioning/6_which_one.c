@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/07_versioning/6_which_one.c - four mechanisms, three problems. */
+/*
+ * judges/07_versioning/6_which_one.c - four mechanisms, three problems.
+ *
+ * before: small_field is UNANSWERED: choose one, then run it
+ * hint1: What does each mechanism need: memory, requests in a row, bytes,
+ * hint1: and something that a dead client would hold?
+ * hint2: Make a table of four rows and these four columns. For transfer
+ * hint2: ask what may happen between a client's READ and its WRITE.
+ */
 #include "6_which_one.h"
 #include "lesson.h"
 

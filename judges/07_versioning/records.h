@@ -5,7 +5,7 @@
  */
 #include <stdatomic.h>
 
-#include "driver.h"
+#include "judge.h"
 #include "lesson.h"
 
 enum { HALF = WORDS / 2, MINE = 7, OTHERS = 1000 };

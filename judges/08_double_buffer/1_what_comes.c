@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/08_double_buffer/1_what_comes.c - four buffers, a reader between. */
+/*
+ * judges/08_double_buffer/1_what_comes.c - four buffers, a reader between.
+ *
+ * before: two_and_a_half is UNANSWERED: choose one, then run it
+ * hint1: Into which buffer does the writer write after g + 2 is
+ * hint1: published? After g + 3?
+ * hint2: Draw the four buffers with the generation that is in each half,
+ * hint2: at each READ. What the reader decides depends on the two
+ * hint2: generations only, not on what is in there.
+ */
 #include "1_what_comes.h"
 
 #include "buffers.h"

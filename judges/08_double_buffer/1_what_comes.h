@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 /* What the reader does with its buffer, and what is in it: all of the
  * generation that it wanted (whole), all of another one, or parts of two. */

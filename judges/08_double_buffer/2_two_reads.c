@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/08_double_buffer/2_two_reads.c - a stream of generations. */
+/*
+ * judges/08_double_buffer/2_two_reads.c - a stream of generations.
+ *
+ * before: always a newer one: 20 looks at the generation, 11 are enough
+ * hint1: What does the second look at one buffer tell about the next
+ * hint1: buffer?
+ * hint2: Keep two generations: the one that you READ last, and the one
+ * hint2: that you returned last. If they differ, you know of a newer one
+ * hint2: already. Let at most BUFFERS - 2 pass.
+ */
 #include "2_two_reads.h"
 
 #include "buffers.h"

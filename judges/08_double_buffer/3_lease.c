@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/08_double_buffer/3_lease.c - a writer that waits for leases. */
+/*
+ * judges/08_double_buffer/3_lease.c - a writer that waits for leases.
+ *
+ * before: the writer flips before your lease: you returned a torn buffer
+ * hint1: Time passes between fetch_generation() and the lease. Is it
+ * hint1: still the buffer that you wanted? And if not, who waits for you
+ * hint1: now?
+ * hint2: Look at the generation again when you have the lease. If it has
+ * hint2: changed, give the lease back and begin again. Give the lease
+ * hint2: back after the buffer, too.
+ */
 #include "leases.h"
 
 const char *const schedules[][2] = {

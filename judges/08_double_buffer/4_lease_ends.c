@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/08_double_buffer/4_lease_ends.c - a writer that waits for a while. */
+/*
+ * judges/08_double_buffer/4_lease_ends.c - a writer that waits for a while.
+ *
+ * before: your lease ends in the middle of your READ: you gave back what was not yours
+ * hint1: How do you know which epoch your lease is of? Why can
+ * hint1: COMPARE_AND_SWAP fail although the epoch is still the same?
+ * hint2: add_to_lease() returns the epoch. Give back by swap_lease(), so
+ * hint2: that nothing happens in another epoch. If only the number of
+ * hint2: readers differs, try again.
+ */
 #include "leases.h"
 
 const char *const schedules[][2] = {

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/08_double_buffer/5_which_one.c - four mechanisms, three writers. */
+/*
+ * judges/08_double_buffer/5_which_one.c - four mechanisms, three writers.
+ *
+ * before: long_updates is UNANSWERED: choose one, then run it
+ * hint1: How many generations are published between the first look and
+ * hint1: the second? How many may be, with each mechanism?
+ * hint2: Cross out what needs too much memory, and what makes a writer
+ * hint2: wait that must not. Is one record ever at rest? How many flips
+ * hint2: pass in a try of the rest?
+ */
 #include "5_which_one.h"
 
 #include "buffers.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Judges read_leased() in the schedules of the driver that includes this. */
+/* Judges read_leased() in the schedules of the judge that includes this. */
 #include "buffers.h"
 
 extern const char *const schedules[][2]; /* what they are, and the moves */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 #include "lesson.h" /* BUFFERS, WORDS */
 
 /* READs, each with one round trip. */

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/09_block_store/1_what_comes.c - a region without a right, and a queue of
- * receives whose first taker is lost. */
+/*
+ * judges/09_block_store/1_what_comes.c - a region without a right, and a queue of
+ * receives whose first taker is lost.
+ *
+ * before: completions is UNANSWERED: choose one, then run it
+ * hint1: Which requests of a QP complete, if one of them fails? To which
+ * hint1: QP does a receive in a shared queue belong, before it is taken?
+ * hint2: An error is always told, asked for or not, and what is behind it
+ * hint2: is flushed. Compare the server's "DOC: data-then-status", and
+ * hint2: break 9f: who takes the next receive?
+ */
 #include <errno.h>
 
 #include "1_what_comes.h"
@@ -64,7 +73,7 @@ static void join(struct ep *client, struct ep *server)
 	client->rnr_retry = 1;
 	client->min_rnr_timer = server->min_rnr_timer = 12; /* 0.64 ms */
 	if (qp_connect(server, 0, &back))
-		die("the driver's QP could not be connected");
+		die("the judge's QP could not be connected");
 	to = own_info(server); /* with its new PSN */
 	qp_to_init(client, 0);
 	qp_to_rtr(client, &to);
@@ -106,14 +115,14 @@ static int left_for_the_second(void)
 		int rc = ibv_post_srq_recv(srq, &wr, &bad);
 
 		if (rc)
-			die_err(rc, "the driver's ibv_post_srq_recv");
+			die_err(rc, "the judge's ibv_post_srq_recv");
 	}
 	for (int i = 0; i < 2; i++) {
 		server[i] = shared_end(&first, srq);
 		join(&client[i], &server[i]);
 	}
 	if (send_some(&client[0], THREE) != THREE)
-		die("the driver's messages were not received");
+		die("the judge's messages were not received");
 	int rc = ibv_modify_qp(server[0].qp, &error, IBV_QP_STATE);
 	if (rc)
 		die_err(rc, "ibv_modify_qp to ERR");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 enum { NONE, ONE, TWO, THREE, FIVE = 5, EIGHT = 8 };
 

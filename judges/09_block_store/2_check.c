@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/09_block_store/2_check.c - commands, good ones and hostile ones. */
+/*
+ * judges/09_block_store/2_check.c - commands, good ones and hostile ones.
+ *
+ * before: OP_READ, first 255, count 1, a volume of 256 blocks: ST_NO_SUCH_BLOCK, and it should be ST_OK
+ * hint1: Which of these numbers come from the client? What is the largest
+ * hint1: that each can be, and in which type is each sum and product
+ * hint1: computed?
+ * hint2: Compare one number at a time with what is left: first with
+ * hint2: blocks, then count with blocks - first. When all is checked, 64
+ * hint2: bits are enough for the product.
+ */
 #include <stdio.h>
 
 #include "2_check.h"

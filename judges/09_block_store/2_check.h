@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 #include "lesson.h"
 
 /* A part of the file, and the client that may use it. Block 0 of the volume is

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/09_block_store/3_pieces.c - a client whose buffer is in several parts. */
+/*
+ * judges/09_block_store/3_pieces.c - a client whose buffer is in several parts.
+ *
+ * before: READ, one part: part 0 is not what it should be
+ * hint1: Which of the two directions needs something between the data and
+ * hint1: the reply? On which request does it stand, and how often is it
+ * hint1: needed for four parts?
+ * hint2: An array of PIECES requests and as many ibv_sge, linked by next.
+ * hint2: Walk through w->data by the lengths. The fence is on the SEND,
+ * hint2: and only if it has a READ in front of it.
+ */
 #include <string.h>
 
 #include "3_pieces.h"

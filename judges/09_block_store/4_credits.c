@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drivers/09_block_store/4_credits.c - clients that come and go, and a queue that
+ * judges/09_block_store/4_credits.c - clients that come and go, and a queue that
  * must last for all. Only numbers: no device.
+ *
+ * before: one client, alone: a busy client has 1, and could have 29
+ * hint1: How many receives are for the clients that are here? What is the
+ * hint1: share of one, and what is left of them at this moment? Which of
+ * hint1: the two numbers is the limit?
+ * hint2: receives - (free places) is for those here. Give what is missing
+ * hint2: to the share, but not more than is left. If the client has more
+ * hint2: than its share: 0, until it has used some.
  */
 #include <stdlib.h>
 

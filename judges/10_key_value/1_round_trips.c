@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/10_key_value/1_round_trips.c - does each of them, and counts. */
+/*
+ * judges/10_key_value/1_round_trips.c - does each of them, and counts.
+ *
+ * before: lock_read is UNANSWERED: choose one, then run it
+ * hint1: For each request: whose result must be here before it can be
+ * hint1: posted, and behind which requests is it executed in order
+ * hint1: anyway?
+ * hint2: A WRITE needs the old value of the swap, a READ does not: if
+ * hint2: somebody else has the lock, throw its bytes away. The matrix of
+ * hint2: lesson 05: what may stand behind a WRITE, an atomic, a READ?
+ */
 #include "1_round_trips.h"
 
 #include "designs.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 /* The exercise's. */
 extern const int lock_read, lock_update, version_read, version_update;

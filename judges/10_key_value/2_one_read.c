@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/10_key_value/2_one_read.c - a table whose records change under the READs. */
+/*
+ * judges/10_key_value/2_one_read.c - a table whose records change under the READs.
+ *
+ * before: a PUT in the middle of your READ: get() gave a torn record
+ * hint1: When does the checksum of a record matter for this search, and
+ * hint1: when does its key say enough? A key never leaves its slot.
+ * hint2: For each slot: never used, another key, or ours? Only for the
+ * hint2: last one compare checksum(to) with to->check, and READ the same
+ * hint2: slot again if they differ.
+ */
 #include "2_one_read.h"
 
 #include "slots.h"

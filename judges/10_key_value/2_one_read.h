@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 #include "lesson.h" /* struct record, SLOTS, first_slot(), checksum() */
 
 /* READs all of the record of slot s, 0 to SLOTS - 1: one round trip. */

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/10_key_value/3_insert.c - inserts, while others do the same. */
+/*
+ * judges/10_key_value/3_insert.c - inserts, while others do the same.
+ *
+ * before: the key is there, behind a deleted one: you take the slot of key 21 from it
+ * hint1: There are two faults. In which slot will the next search for
+ * hint1: this key end? And if change() returns false: what may be in this
+ * hint1: slot now?
+ * hint2: Go on to the next slot only if this slot belongs to another key.
+ * hint2: After a change that failed, look at the same slot again.
+ */
 #include "3_insert.h"
 
 #include "slots.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 #include "lesson.h" /* SLOTS, first_slot() */
 
 /* What is in slot s, at rest: READs. A slot that was never used has key 0. */

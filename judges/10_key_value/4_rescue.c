@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drivers/10_key_value/4_rescue.c - a slot of a client that does not go on, and
+ * judges/10_key_value/4_rescue.c - a slot of a client that does not go on, and
  * other clients that move at the same time.
+ *
+ * before: a dead writer: you WRITE into a slot that is not yours
+ * hint1: Who else may write into this slot, before your WRITE and after
+ * hint1: it? What stops each of them? And which of the two logs is for
+ * hint1: this PUT?
+ * hint2: The server stops the old writer. A swap from its odd version to
+ * hint2: an odd version of yours stops the other rescuers. What must be
+ * hint2: in your log before this swap?
  */
 #include "4_rescue.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 #include "lesson.h" /* struct log, log_check(), count_of(), writer_of() */
 
 enum { YOU = 2 }; /* your number */

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* drivers/10_key_value/5_choose.c - four designs, four services. */
+/*
+ * judges/10_key_value/5_choose.c - four designs, four services.
+ *
+ * before: quotes is UNANSWERED: choose one, then run it
+ * hint1: For each design: what does a reader change, what does a dead
+ * hint1: client leave behind, and how many records does one word protect?
+ * hint2: Begin with what each service forbids. One of them allows a
+ * hint2: program to answer; three do not.
+ */
 #include "5_choose.h"
 
 #include "designs.h"

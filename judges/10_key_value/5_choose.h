@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver.h"
+#include "judge.h"
 
 enum { LOCK, VERSION, CHECKSUM, SEND };
 

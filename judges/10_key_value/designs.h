@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drivers/10_key_value/designs.h - one record, and how clients share it. For the
- * drivers of exercises 10.1 and 10.5.
+ * judges/10_key_value/designs.h - one record, and how clients share it. For the
+ * judges of exercises 10.1 and 10.5.
  *
  * What a client does is a string: a letter for each request, | for each wait for
  * what was posted. A round trip is such a wait.
@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-#include "driver.h"
+#include "judge.h"
 
 enum { WORDS = 12, NUMBERS = 16 };
 

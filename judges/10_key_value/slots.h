@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drivers/10_key_value/slots.h - the server's table, your requests, and what
- * others do meanwhile. For the drivers of exercises 10.2, 10.3 and 10.4.
+ * judges/10_key_value/slots.h - the server's table, your requests, and what
+ * others do meanwhile. For the judges of exercises 10.2, 10.3 and 10.4.
  *
- * All is in one thread: the others move when a driver says so, between two requests
+ * All is in one thread: the others move when a judge says so, between two requests
  * or in the middle of a READ. So each schedule is the same on every run.
  */
 #ifndef SLOTS_H
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "driver.h"
+#include "judge.h"
 #include "lesson.h"
 
 enum { HEAD = offsetof(struct record, value[VALUE / 2]) }; /* the first half */

@@ -1,0 +1,82 @@
+# What only make test runs, and how it is built.
+.PHONY: everything names test test-faults test-fresh test-arm64 test-pages soak lint
+
+# Faulty lessons that tests must see: tests/X-controls/NN_lesson/what.patch, where X is the
+# test. And wrong answers, each with the verdict that it must get.
+CHANGED := $(wildcard tests/*controls/*/*.patch)
+WRONG := $(wildcard judges/[0-9]*/*.wrong)
+SOLUTIONS := $(patsubst %.c,$B/%,$(wildcard judges/[0-9]*/*.solution.c))
+CONTROLS := $(CHANGED:tests/%.patch=$B/%/built)
+define control_targets
+$B/$(1:tests/%.patch=%)/built: $1 $(COMMON) $B/$2/server $B/$2/client
+	@course/build-break $1
+endef
+$(foreach c,$(CHANGED),$(eval $(call control_targets,$c,$(notdir $(patsubst %/,%,$(dir $c))))))
+$(WRONG:%=$B/%/built): $B/%/built: % $B/judges/judge.o
+	@tests/build-wrong $<
+$(foreach w,$(WRONG),$(eval $B/$w/built: $(w:.wrong=.solution.c) $B/$(w:.wrong=.o)))
+
+# The same programs with sanitizers: build/asan/..., build/tsan/...
+ASAN := -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
+define sanitized
+$B/$1/%.o: %.c
+	@mkdir -p $$(@D)
+	$Q$$(CC) $$(CFLAGS) $2 -MMD -MP $$(call includes,$$<) -c $$< -o $$@
+$(COMMON:$B/%=$B/$1/%):
+$B/$1/%: $B/$1/%.o $(COMMON:$B/%=$B/$1/%)
+	$Q$$(CC) $$(CFLAGS) $2 $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@
+$(foreach l,$(LESSONS),
+$(patsubst $B/%,$B/$1/%,$(filter $B/$l/%,$(PROGRAMS))): $(patsubst %.c,$B/$1/%.o,$(filter $l/%,$(PARTS))))
+endef
+$(eval $(call sanitized,asan,$(ASAN)))
+$(eval $(call sanitized,tsan,-fsanitize=thread))
+# What has threads.
+THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create [0-9]*/*.c),$(dir $f))),$B/tsan/$lserver $B/tsan/$lclient)
+
+$B/unit: $B/tests/unit.o $(COMMON)
+	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
+$B/asan/unit: $B/asan/tests/unit.o $(COMMON:$B/%=$B/asan/%)
+	$Q$(CC) $(CFLAGS) $(ASAN) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
+# Any bytes as QP info (libFuzzer is clang's), and peers that break the rules.
+FUZZED := tests/fuzz.c common/tcp.c common/plumbing/sockets.c
+$B/fuzz: $(FUZZED) common/common.h
+	$Qclang $(filter -std% -D%,$(CFLAGS)) -g -O1 -Icommon -fno-sanitize-recover=all \
+		-fsanitize=fuzzer,address,undefined $(FUZZED) -o $@
+STORE := $B/store_model $B/rude $B/crowd
+$(STORE): $B/09_block_store/ask.o $B/09_block_store/lesson.o
+ALONE := $(STORE) $B/peer $B/latency $B/history $B/dies
+$(ALONE): $B/%: $B/tests/%.o $(COMMON)
+	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+# Preloaded: a bad disk, and a NIC whose calls fail.
+$B/disk.so $B/nic.so: $B/%.so: tests/%.c
+	@mkdir -p $(@D)
+	$Q$(CC) $(CFLAGS) -fPIC -shared $(LDFLAGS) $< -ldl -o $@
+# The protocol of lesson 10 in all orders, and its checksum: no device, no common/.
+$B/model: $B/tests/model.o $B/tests/search.o
+$B/torn: $B/tests/torn.o
+$B/model $B/torn:
+	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+
+# All that the tests run; names prints it, a word each.
+PLAIN := $(PROGRAMS) $(BENCH) $(CONTENDED)
+EVERYTHING := $(PLAIN) $(PLAIN:$B/%=$B/asan/%) $(ILLUSTRATED) $(THREADS) $(EXERCISES:%.c=$B/%) $(SOLUTIONS) \
+	$(PATCHES:%.patch=$B/%/built) $(CONTROLS) $(WRONG:%=$B/%/built) \
+	$B/pair $B/unit $B/asan/unit $B/fuzz $(ALONE) $B/disk.so $B/nic.so $B/model $B/torn
+everything: $(EVERYTHING)
+names:
+	@echo $(EVERYTHING)
+
+test: ## the tests, about six minutes
+	@tests/run
+test-faults: ## only what goes wrong around the programs: peers, wires, machines
+	@tests/run faults
+test-fresh: ## the first two commands, in minimal roots of Debian 12 and 13 (root only)
+	@tests/fresh
+test-arm64: ## lessons, breaks and solutions on arm64, which is emulated
+	@tests/arm64
+test-pages: ## spelling, Markdown, and the book and docs/illustrated.html in a browser
+	@tests/pages
+soak: ## all of it at length, on other kernels and compilers too: four hours
+	@tests/run soak
+lint: ## formatting, clang-tidy, cppcheck, shellcheck, clang -Werror
+	@tests/lint
