@@ -19,6 +19,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -84,12 +85,12 @@ static void recv_until(struct ep *ep, void *p, size_t n, const char *what)
 	tcp_recv(ep, p, n, what);
 }
 
-/* So table.h uses these. */
+/* So table.c uses these. */
 #define post post_until
 #define tcp_send send_until
 #define tcp_recv recv_until
 #include "../10_key_value/history.h"
-#include "../10_key_value/table.h"
+#include "../10_key_value/table.c" // NOLINT: its functions call ours
 #undef post
 #undef tcp_send
 #undef tcp_recv
@@ -438,7 +439,7 @@ static void stop_in_put(int life, uint64_t key, int halves)
 	if (!take(w, s, w->own->before, odd))
 		die("the victim does not get the slot");
 	for (; halves > 0; halves--) {
-		must(round_trip(w, &wr, &wr), "RDMA_WRITE");
+		succeed(round_trip(w, &wr, &wr), "RDMA_WRITE");
 		half.addr += half.length;
 		wr.wr.rdma.remote_addr += half.length;
 	}

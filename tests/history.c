@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tests/history.c - the judge of lesson 10, 10_key_value/history.h, on its own.
+ * tests/history.c - the judge of lesson 10, 10_key_value/history.c, on its own.
  *
  * usage: history FILE...   can what is written there have happened? A line for
  *                          each file, and status 1 if one of them cannot
@@ -13,7 +13,10 @@
  * did no more. "slots N" says how many slots the table has. # begins a comment.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "../10_key_value/history.h"
 
@@ -77,7 +80,9 @@ static int read_file(const char *file, struct history h[MOST_CLIENTS],
 			fail(file, line, "it ends before it begins");
 		if (h[c].n > 0 && op[c][h[c].n - 1].end >= o.start)
 			fail(file, line, "the client is not done with another");
-		op[c] = more(op[c], (size_t)h[c].n + 1, sizeof o);
+		op[c] = reallocarray(op[c], (size_t)h[c].n + 1, sizeof o);
+		if (!op[c])
+			abort();
 		op[c][h[c].n++] = o;
 		h[c].op = op[c];
 		all++;
@@ -165,7 +170,7 @@ static bool by_chance(unsigned *seed)
 		mine[c][h[c].n++] = o[all++];
 		h[c].op = mine[c];
 	}
-	bool yes = !misfit(h, 3, &value);
+	bool yes = !misfit_of_any(h, 3, &value);
 	if (yes == some_order(o, all, 0, 0))
 		return yes;
 	for (int i = 0; i < all; i++)

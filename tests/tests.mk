@@ -44,6 +44,7 @@ $B/fuzz: $(FUZZED) common/common.h
 		-fsanitize=fuzzer,address,undefined $(FUZZED) -o $@
 STORE := $B/store_model $B/rude $B/crowd
 $(STORE): $B/09_block_store/ask.o $B/09_block_store/lesson.o
+$B/history $B/dies: $B/10_key_value/history.o
 ALONE := $(STORE) $B/peer $B/latency $B/history $B/dies
 $(ALONE): $B/%: $B/tests/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
