@@ -27,16 +27,23 @@ static void post(struct ep *ep, struct ibv_send_wr *list)
 		posted++;
 }
 
-/* Send wr_id is done, and with it all that were posted before it: a send
- * queue works in order. */
-static void expect_completion(struct ep *ep, int wr_id)
+/* One completion, which must be a success. Returns its wr_id: this request is done, and
+ * all that were posted before it, too, because a send queue works in order. */
+static uint64_t expect_completion(struct ep *ep, const char *what)
 {
 	struct ibv_wc wc = wait_wc(ep);
 
 	if (wc.status != IBV_WC_SUCCESS)
-		die("SEND: %s", ibv_wc_status_str(wc.status));
-	if (wc.wr_id != (uint64_t)wr_id)
-		die("completion of send %d, not %d", (int)wc.wr_id, wr_id);
+		die("%s: %s", what, ibv_wc_status_str(wc.status));
+	return wc.wr_id;
+}
+
+static void expect_send(struct ep *ep, int wr_id)
+{
+	uint64_t done = expect_completion(ep, "SEND");
+
+	if (done != (uint64_t)wr_id)
+		die("completion of send %d, not %d", (int)done, wr_id);
 }
 
 int main(int argc, char **argv)
@@ -44,9 +51,6 @@ int main(int argc, char **argv)
 	struct options opt = parse_args(argc, argv, "client", LESSON);
 	struct ibv_qp_cap cap = {
 		.max_send_wr = DEPTH,
-		.max_recv_wr = 1,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
 		.max_inline_data = 64,
 	};
 	struct ep ep = ep_open(&opt, cap);
@@ -104,7 +108,7 @@ int main(int argc, char **argv)
 		  .num_sge = 1 },
 	};
 	post(&ep, wr);
-	expect_completion(&ep, 4);
+	expect_send(&ep, 4);
 	say("4 sends posted as one list, 1 completion: all were accepted");
 
 	/* DOC: inline. Act 2: the server has no receive left, so this message
@@ -124,7 +128,7 @@ int main(int argc, char **argv)
 	post(&ep, &inl);
 	memset(out[0], '#', MSG_MAX); /* scribble over it */
 	barrier(&ep);                 /* now let the server get ready */
-	expect_completion(&ep, 5);
+	expect_send(&ep, 5);
 	note("the INLINE send completed after %.0f ms", now_ms() - start);
 	say("INLINE: posted, buffer overwritten, accepted");
 
@@ -149,7 +153,7 @@ int main(int argc, char **argv)
 		};
 		post(&ep, &send);
 		if (last) {
-			expect_completion(&ep, i);
+			expect_send(&ep, i);
 			/* Accepted is not consumed. That DEPTH receives are
 			 * posted again, only the server can say: our credit
 			 * for the next DEPTH messages. */

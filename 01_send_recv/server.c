@@ -72,12 +72,7 @@ static void expect(struct ibv_wc wc, int message, const char *want, size_t len)
 int main(int argc, char **argv)
 {
 	struct options opt = parse_args(argc, argv, "server", LESSON);
-	struct ibv_qp_cap cap = {
-		.max_send_wr = 1,
-		.max_recv_wr = DEPTH,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-	};
+	struct ibv_qp_cap cap = { .max_recv_wr = DEPTH };
 	struct ep ep = ep_open(&opt, cap);
 
 	tcp_accept(&ep);

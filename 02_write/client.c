@@ -12,6 +12,7 @@
 
 #include "common.h"
 #include "lesson.h"
+#include "post.h"
 
 /* Each piece has its own cache lines. That is only for speed. */
 static struct {
@@ -21,31 +22,6 @@ static struct {
 	_Alignas(64) uint64_t flag;
 } own;
 static struct ibv_mr *mr;
-
-static void post(struct ep *ep, struct ibv_send_wr *list)
-{
-	struct ibv_send_wr *bad;
-	int rc = ibv_post_send(ep->qp, list, &bad);
-
-	if (rc)
-		die_err(rc, "ibv_post_send");
-}
-
-/*
- * The completion of a WRITE says: the server's NIC has accepted this WRITE and
- * all before it, and our buffers are ours again. It does not say that the
- * server's CPU can see the bytes, or that the server's program has looked.
- */
-static void expect_completion(struct ep *ep, uint64_t wr_id)
-{
-	struct ibv_wc wc = wait_wc(ep);
-
-	if (wc.status != IBV_WC_SUCCESS)
-		die("RDMA_WRITE: %s", ibv_wc_status_str(wc.status));
-	if (wc.wr_id != wr_id)
-		die("completion of WRITE %d, not %d", (int)wc.wr_id,
-		    (int)wr_id);
-}
 
 /* A piece of our memory, as our NIC sees it. */
 static struct ibv_sge sge(const void *p, size_t len)
@@ -62,9 +38,7 @@ int main(int argc, char **argv)
 	struct options opt = parse_args(argc, argv, "client", LESSON);
 	struct ibv_qp_cap cap = {
 		.max_send_wr = 4,
-		.max_recv_wr = 1,
 		.max_send_sge = 2,
-		.max_recv_sge = 1,
 	};
 	struct ep ep = ep_open(&opt, cap);
 
@@ -114,7 +88,11 @@ int main(int argc, char **argv)
 	pattern(own.body, BODY, 2);
 	pattern(own.tail, TAIL, 3);
 	post(&ep, wr);
-	expect_completion(&ep, 3);
+	/* DOC: done. The server's NIC has accepted this WRITE and all before it,
+	 * and our buffers are ours again. It does not say that the server's CPU
+	 * can see the bytes, or that the server's program has looked. */
+	if (expect_completion(&ep, "RDMA_WRITE") != 3)
+		die("completion of another WRITE, not of the last one");
 	say("3 RDMA_WRITEs posted as one list, 1 completion");
 	barrier(&ep); /* only now wake the server */
 	barrier(&ep); /* the server has looked */
@@ -144,7 +122,8 @@ int main(int argc, char **argv)
 		pattern(own.body, BODY, (int)round);
 		own.flag = htobe64(round);
 		post(&ep, update);
-		expect_completion(&ep, round);
+		if (expect_completion(&ep, "RDMA_WRITE") != round)
+			die("completion of another round");
 		barrier(&ep); /* the server has read this round's data */
 	}
 	say("PASS %d WRITEs, %d completions, and the server needed none",

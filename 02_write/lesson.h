@@ -33,7 +33,7 @@ static inline void pattern(char *p, int len, int seed)
 }
 
 /* What the page must look like after act 1; '.' is what was there before. */
-static inline void page_after_act_1(char *page)
+static inline void page_as_written(char *page)
 {
 	memset(page, '.', PAGE);
 	pattern(page, HEAD, 1);

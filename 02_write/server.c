@@ -71,12 +71,7 @@ static void sleep_until_woken(struct ep *ep)
 int main(int argc, char **argv)
 {
 	struct options opt = parse_args(argc, argv, "server", LESSON);
-	struct ibv_qp_cap cap = {
-		.max_send_wr = 1,
-		.max_recv_wr = 1,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-	};
+	struct ibv_qp_cap cap = { 0 };
 	struct ep ep = ep_open(&opt, cap);
 
 	tcp_accept(&ep);
@@ -111,7 +106,7 @@ int main(int argc, char **argv)
 	static char want[PAGE];
 	struct ibv_wc wc;
 
-	page_after_act_1(want);
+	page_as_written(want);
 	compare(shared.page, want, PAGE);
 	if (ibv_poll_cq(ep.cq, 1, &wc) != 0)
 		die("unexpected completion in the server's CQ");

@@ -27,12 +27,7 @@ static void compare(const char *got, int at, int len)
 int main(int argc, char **argv)
 {
 	struct options opt = parse_args(argc, argv, "client", LESSON);
-	struct ibv_qp_cap cap = {
-		.max_send_wr = RECORDS,
-		.max_recv_wr = 1,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-	};
+	struct ibv_qp_cap cap = { .max_send_wr = RECORDS };
 	struct ep ep = ep_open(&opt, cap);
 
 	tcp_connect(&ep);

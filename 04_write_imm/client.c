@@ -79,12 +79,7 @@ static void write_then_send(struct ep *ep, const struct qp_info *server,
 int main(int argc, char **argv)
 {
 	struct options opt = parse_args(argc, argv, "client", LESSON);
-	struct ibv_qp_cap cap = {
-		.max_send_wr = 2 * DEPTH,
-		.max_recv_wr = 1,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-	};
+	struct ibv_qp_cap cap = { .max_send_wr = 2 * DEPTH };
 	struct ep ep = ep_open(&opt, cap);
 
 	tcp_connect(&ep);

@@ -41,10 +41,7 @@ int main(int argc, char **argv)
 {
 	struct options opt = parse_args(argc, argv, "server", LESSON);
 	struct ibv_qp_cap cap = {
-		.max_send_wr = 1,
 		.max_recv_wr = DEPTH + 1, /* one to spare: see the end */
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
 	};
 	struct ep ep = ep_open(&opt, cap);
 

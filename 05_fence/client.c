@@ -12,65 +12,11 @@
 #include "common.h"
 #include "lesson.h"
 #include "post.h"
-
-static struct {
-	char buf[LEN];
-	uint64_t word, old, x, y, new;
-} own;
-static struct ibv_mr *mr;
-static struct qp_info server;
-
-/* One request: it moves bytes between our memory and the server's. */
-struct step {
-	enum ibv_wr_opcode opcode;
-	unsigned flags;
-	const void *at; /* our bytes */
-	uint32_t len;
-	size_t offset; /* the server's bytes */
-};
-
-/* Posts up to four steps as one list. The last step is signaled. */
-static void post_list(struct ep *ep, const struct step *s, int n)
-{
-	struct ibv_sge sge[4];
-	struct ibv_send_wr wr[4];
-
-	for (int i = 0; i < n; i++, s++) {
-		sge[i] = (struct ibv_sge){ (uintptr_t)s->at, s->len, mr->lkey };
-		wr[i] = (struct ibv_send_wr){
-			.next = i + 1 < n ? &wr[i + 1] : NULL,
-			.opcode = s->opcode,
-			.send_flags = s->flags,
-			.sg_list = &sge[i],
-			.num_sge = s->len > 0, /* the SEND is empty */
-			.wr.rdma = { server.addr + s->offset, server.rkey },
-		};
-		if (s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
-			wr[i].wr.atomic.remote_addr = server.addr + s->offset;
-			wr[i].wr.atomic.compare_add = 1;
-			wr[i].wr.atomic.rkey = server.rkey;
-		}
-	}
-	wr[n - 1].send_flags |= IBV_SEND_SIGNALED;
-	post(ep, wr);
-}
-
-#define F IBV_SEND_FENCE
-static const struct step
-	read = { IBV_WR_RDMA_READ, 0, own.buf, LEN, AT(source) },
-	write = { IBV_WR_RDMA_WRITE, 0, own.buf, LEN, AT(copy) },
-	write_f = { IBV_WR_RDMA_WRITE, F, own.buf, LEN, AT(copy) },
-	other_f = { IBV_WR_RDMA_WRITE, F, &own.word, 8, AT(counter) },
-	send_f = { IBV_WR_SEND, F, NULL, 0, 0 },
-	add = { IBV_WR_ATOMIC_FETCH_AND_ADD, 0, &own.old, 8, AT(counter) },
-	read_x = { IBV_WR_RDMA_READ, 0, &own.x, 8, AT(x) },
-	read_y = { IBV_WR_RDMA_READ, 0, &own.y, 8, AT(y) },
-	write_x = { IBV_WR_RDMA_WRITE, 0, &own.new, 8, AT(x) },
-	write_y_f = { IBV_WR_RDMA_WRITE, F, &own.new, 8, AT(y) };
+#include "steps.h"
 
 /* DOC: read-then-write. The READ fetches source into buf, the WRITE writes buf to
  * copy. A WRITE that does not wait takes its bytes before the answer has come. */
-static void act_1(struct ep *ep, const struct step *list, int n)
+static void read_then_write(struct ep *ep, const struct step *list, int n)
 {
 	for (int i = 0; i < ROUNDS; i++) {
 		barrier(ep);
@@ -83,19 +29,19 @@ static void act_1(struct ep *ep, const struct step *list, int n)
 /* DOC: act-2. Does the second request wait for the first? If so, each try takes
  * at least twice DELAY. If not, one quick try shows it. Slow tries show nothing:
  * the machine may be busy. */
-static void act_2(struct ep *ep)
+static void count_trips(struct ep *ep)
 {
 	const struct pair {
 		const char *name;
 		struct step list[2];
 		int trips;
 	} pairs[] = {
-		{ "WRITE, WRITE", { write, write }, 1 },
-		{ "WRITE, WRITE|F", { write, write_f }, 1 },
-		{ "READ, WRITE", { read, write }, 1 },
-		{ "READ, WRITE|F", { read, write_f }, 2 },
-		{ "READ, SEND|F", { read, send_f }, 2 },
-		{ "ATOMIC, WRITE|F", { add, write_f }, 2 },
+		{ "WRITE, WRITE", { write_copy, write_copy }, 1 },
+		{ "WRITE, WRITE|F", { write_copy, fenced(write_copy) }, 1 },
+		{ "READ, WRITE", { read_source, write_copy }, 1 },
+		{ "READ, WRITE|F", { read_source, fenced(write_copy) }, 2 },
+		{ "READ, SEND|F", { read_source, fenced(send_nothing) }, 2 },
+		{ "ATOMIC, WRITE|F", { add_one, fenced(write_copy) }, 2 },
 	};
 	double two_trips = 2 * DELAY;
 
@@ -124,15 +70,15 @@ static void act_2(struct ep *ep)
 }
 
 /* DOC: two-qps. The same two requests, each on a queue pair of its own. */
-static void act_3(struct ep *ep, struct ep *other, bool wait)
+static void on_two_qps(struct ep *ep, struct ep *second, bool wait)
 {
 	for (int i = 0; i < ROUNDS; i++) {
 		barrier(ep);
-		post_list(ep, &read, 1);
+		post_list(ep, &read_source, 1);
 		if (wait)
 			expect_completion(ep, "act 3, READ");
-		post_list(other, &write_f, 1);
-		expect_completion(other, "act 3, WRITE");
+		post_list(second, (struct step[]){ fenced(write_copy) }, 1);
+		expect_completion(second, "act 3, WRITE");
 		if (!wait)
 			expect_completion(ep, "act 3, READ");
 		barrier(ep);
@@ -142,47 +88,48 @@ static void act_3(struct ep *ep, struct ep *other, bool wait)
 int main(int argc, char **argv)
 {
 	struct options opt = parse_args(argc, argv, "client", LESSON);
-	struct ibv_qp_cap cap = {
-		.max_send_wr = 4,
-		.max_recv_wr = 1,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-	};
+	struct ibv_qp_cap cap = { .max_send_wr = 4 };
 	struct ep ep = ep_open(&opt, cap);
-	struct ep other = ep_second(&ep, cap); /* acts 3 and 4 */
+	struct ep second = ep_second(&ep, cap); /* acts 3 and 4 */
 
 	tcp_connect(&ep);
-	other.sock = ep.sock;
+	second.sock = ep.sock;
 	mr = ibv_reg_mr(ep.pd, &own, sizeof own, IBV_ACCESS_LOCAL_WRITE);
 	if (!mr)
 		die_err(errno, "ibv_reg_mr");
 
 	send_info(&ep, NULL);
-	send_info(&other, NULL);
+	send_info(&second, NULL);
 	server = recv_info(&ep, sizeof(struct shared));
-	struct qp_info server_other = recv_info(&other, sizeof(struct shared));
+	struct qp_info server_second =
+		recv_info(&second, sizeof(struct shared));
 	qp_to_init(&ep, 0);
-	qp_to_init(&other, 0);
+	qp_to_init(&second, 0);
 	qp_to_rtr(&ep, &server);
-	qp_to_rtr(&other, &server_other);
-	other.timeout = 15; /* act 4: 7 tries of 134 ms */
+	qp_to_rtr(&second, &server_second);
+	second.timeout = 15; /* act 4: 7 tries of 134 ms */
 	qp_to_rts(&ep);
-	qp_to_rts(&other);
+	qp_to_rts(&second);
 	barrier(&ep);
-	act_1(&ep, (struct step[]){ read, write }, 2);
-	act_1(&ep, (struct step[]){ read, write_f }, 2);
-	act_1(&ep, (struct step[]){ read, other_f, write }, 3);
-	act_2(&ep);
-	act_3(&ep, &other, false);
-	act_3(&ep, &other, true);
+	read_then_write(&ep, (struct step[]){ read_source, write_copy }, 2);
+	read_then_write(&ep, (struct step[]){ read_source, fenced(write_copy) },
+			2);
+	read_then_write(
+		&ep,
+		(struct step[]){ read_source, fenced(write_word), write_copy },
+		3);
+	count_trips(&ep);
+	on_two_qps(&ep, &second, false);
+	on_two_qps(&ep, &second, true);
 
 	/* DOC: act-4. READ a word, WRITE a new one over it. The answers are lost. */
 	own.new = htobe64(NEW);
 	barrier(&ep);
 	barrier(&ep); /* the wire is cut */
-	post_list(&other, (struct step[]){ read_x, write_x, read_y, write_y_f },
+	post_list(&second,
+		  (struct step[]){ read_x, write_x, read_y, fenced(write_y) },
 		  4);
-	expect_completion(&other, "act 4");
+	expect_completion(&second, "act 4");
 	say("act 4: READ x, WRITE x: the READ returned the %s x",
 	    own.x == htobe64(NEW) ? "new" : "old");
 	if (own.y != htobe64(OLD))
@@ -195,7 +142,7 @@ int main(int argc, char **argv)
 	int rc = ibv_dereg_mr(mr);
 	if (rc)
 		die_err(rc, "ibv_dereg_mr");
-	ep_close(&other);
+	ep_close(&second);
 	ep_close(&ep);
 	return 0;
 }

@@ -128,14 +128,14 @@ static bool torn_until(struct ep *ep, uint64_t old, uint64_t end)
 
 /* Two WRITEs. The look between them always finds half of each value. So this
  * program sees a torn word if there is one. */
-static int act_1(struct ep *ep)
+static int two_writes(struct ep *ep)
 {
 	int torn = 0;
 
 	for (unsigned n = 1; n <= VALUES; n++) {
 		uint64_t old = word, half = old;
 
-		new = n *EACH_BYTE;
+		new = EACH_BYTE *n;
 		memcpy(&half, &new, 4);
 		post_half(ep, 0);
 		bool first = torn_until(ep, old, half);
@@ -145,14 +145,14 @@ static int act_1(struct ep *ep)
 	return torn;
 }
 
-static int act_2(struct ep *ep)
+static int one_atomic_write(struct ep *ep)
 {
 	int torn = 0;
 
 	for (unsigned n = 1; n <= VALUES; n++) {
 		uint64_t old = word;
 
-		new = n *EACH_BYTE;
+		new = EACH_BYTE *n;
 		post_whole(ep);
 		torn += torn_until(ep, old, new);
 	}
@@ -162,7 +162,7 @@ static int act_2(struct ep *ep)
 int main(int argc, char **argv)
 {
 	struct options opt = parse_args(argc, argv, "atomic_write", LESSON);
-	struct ibv_qp_cap cap = { 1, 1, 1, 1, 0 }; /* one request at a time */
+	struct ibv_qp_cap cap = { 0 }; /* one request at a time */
 	struct ep there = ep_open(&opt, cap), here = ep_second(&there, cap);
 
 	if (!has_atomic_write(&here)) {
@@ -179,12 +179,12 @@ int main(int argc, char **argv)
 	connect_to(&here, &there, 0);
 	connect_to(&there, &here, IBV_ACCESS_REMOTE_WRITE);
 
-	int torn = act_1(&here);
+	int torn = two_writes(&here);
 	if (torn == 0)
 		die("act 1: nothing was torn, so nothing was shown");
 	say("act 1: two WRITEs of 4 bytes: %d values, %d seen torn", VALUES,
 	    torn);
-	torn = act_2(&here);
+	torn = one_atomic_write(&here);
 	note("looked at the word %d times", looks);
 	if (torn != 0)
 		die("act 2: %d values seen torn", torn);

@@ -74,7 +74,7 @@ static pthread_barrier_t have_read; /* for the two threads, in act 1 */
 
 /* Between our READ and our WRITE the other client may do the same. Here it
  * always does: neither WRITEs before both have READ. */
-static void *act_1(void *arg)
+static void *read_then_write(void *arg)
 {
 	size_t counter = offsetof(struct shared, counter[0]);
 	struct worker *w = arg;
@@ -89,7 +89,7 @@ static void *act_1(void *arg)
 }
 
 /* DOC: faa. Adds to the word, modulo 2^64. The old value arrives in buf. */
-static void *act_2(void *arg)
+static void *fetch_and_add(void *arg)
 {
 	size_t counter = offsetof(struct shared, counter[1]);
 	struct worker *w = arg;
@@ -106,7 +106,7 @@ static void *act_2(void *arg)
 	return NULL;
 }
 
-static void *act_3(void *arg)
+static void *swap_until_right(void *arg)
 {
 	size_t counter = offsetof(struct shared, counter[2]);
 	uint64_t expected = 0, old;
@@ -124,7 +124,7 @@ static void *act_3(void *arg)
 }
 
 /* DOC: the-lock. The client that changes 0 to its own number has the lock. */
-static void *act_4(void *arg)
+static void *change_under_lock(void *arg)
 {
 	size_t lock = offsetof(struct shared, lock);
 	size_t record = offsetof(struct shared, record);
@@ -166,7 +166,7 @@ static void both(void *(*act)(void *))
 int main(int argc, char **argv)
 {
 	struct options opt = parse_args(argc, argv, "client", LESSON);
-	struct ibv_qp_cap cap = { 1, 1, 1, 1, 0 }; /* one request at a time */
+	struct ibv_qp_cap cap = { 0 }; /* one request at a time */
 	struct ep *ep = &worker[0].ep;
 
 	*ep = ep_open(&opt, cap);
@@ -189,10 +189,10 @@ int main(int argc, char **argv)
 	int rc = pthread_barrier_init(&have_read, NULL, CLIENTS);
 	if (rc)
 		die_err(rc, "pthread_barrier_init");
-	both(act_1);
-	both(act_2);
-	both(act_3);
-	both(act_4);
+	both(read_then_write);
+	both(fetch_and_add);
+	both(swap_until_right);
+	both(change_under_lock);
 	say("PASS every request completed with success, even the failed swaps");
 
 	rc = ibv_dereg_mr(mr);

@@ -35,12 +35,7 @@ static const char *scope(const struct ep *ep)
 int main(int argc, char **argv)
 {
 	struct options opt = parse_args(argc, argv, "server", LESSON);
-	struct ibv_qp_cap cap = {
-		.max_send_wr = 1,
-		.max_recv_wr = 1,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-	};
+	struct ibv_qp_cap cap = { 0 };
 	struct ep ep = ep_open(&opt, cap);
 	struct ep conn[CLIENTS] = { ep };
 

@@ -108,12 +108,7 @@ static void read_many(struct ep *ep, bool (*accepts)(void))
 int main(int argc, char **argv)
 {
 	struct options opt = parse_args(argc, argv, "client", LESSON);
-	struct ibv_qp_cap cap = {
-		.max_send_wr = 1,
-		.max_recv_wr = 1,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-	};
+	struct ibv_qp_cap cap = { 0 };
 	struct ep ep = ep_open(&opt, cap);
 
 	tcp_connect(&ep);

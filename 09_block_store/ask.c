@@ -48,8 +48,6 @@ void arrive(struct client *c, const struct options *opt)
 	c->ep = ep_open(opt, (struct ibv_qp_cap){
 				     .max_send_wr = TAGS,
 				     .max_recv_wr = TAGS,
-				     .max_send_sge = 1,
-				     .max_recv_sge = 1,
 			     });
 	c->ep.timeout = 17; /* 7 tries of 0.5 s: act 2, too */
 	tcp_connect(&c->ep);

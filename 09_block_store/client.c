@@ -27,7 +27,7 @@ static void compare(struct client *c, const char *act, uint64_t word)
 				    act);
 }
 
-static void act_1(struct client *c)
+static void write_and_read(struct client *c)
 {
 	for (uint64_t n = 1; n <= 10; n++) {
 		fill(c, 0, n << 32);
@@ -50,7 +50,7 @@ static void *free_the_wire(void *ms)
  * wire for all that comes behind the command: the answer of our NIC to the server's
  * READ is lost, for a while. The reply says that the buffer is ours again. So we use
  * the buffer, at once. False: the cut came too late to prove anything. */
-static bool act_2(struct client *c, int ms)
+static bool early_reply(struct client *c, int ms)
 {
 	uint64_t word = 100ULL << 32;
 	bool ours = wire_slow(&c->ep, (unsigned)ms);
@@ -77,7 +77,7 @@ static bool act_2(struct client *c, int ms)
 }
 
 /* DOC: refused. Each bad command gets its status, and the connection goes on. */
-static void act_3(struct client *c)
+static void bad_commands(struct client *c)
 {
 	static const struct {
 		const char *what;
@@ -122,11 +122,11 @@ int main(int argc, char **argv)
 	struct options opt = parse_args(argc, argv, "client", LESSON);
 
 	arrive(&one, &opt);
-	act_1(&one);
-	for (int ms = 60; !act_2(&one, ms) && ms < 600; ms *= 2)
+	write_and_read(&one);
+	for (int ms = 60; !early_reply(&one, ms) && ms < 600; ms *= 2)
 		note("act 2: the wire was cut too late: again");
 	say("act 2: an early reply, and the buffer used again: ok");
-	act_3(&one);
+	bad_commands(&one);
 	two_clients(&one, &opt);
 	say("act 4: two clients, %d tags each: no block is torn", TAGS);
 	say("act 4: a wrong key and a revoked one: one client lost");

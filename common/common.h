@@ -152,7 +152,7 @@ bool peer_waits(struct ep *ep);
 
 /*
  * Opens device, PD, one CQ and one RC QP with queues of at least the sizes in
- * cap; the QP is in state RESET. The lesson owns all of it until ep_close().
+ * cap, where 0 is 1 (but for max_inline_data); the QP is in state RESET. The lesson owns all of it until ep_close().
  * No usable device ends the program with status 77. The CQ has room for all
  * that cap asks for, so it cannot overrun while no more than that is posted.
  */

@@ -151,8 +151,17 @@ static void make_cq(struct ep *ep, int cqe)
 		die_err(errno, "ibv_create_cq");
 }
 
+static uint32_t at_least_1(uint32_t n)
+{
+	return n ? n : 1;
+}
+
 static void make_qp(struct ep *ep, struct ibv_qp_cap cap)
 {
+	cap.max_send_wr = at_least_1(cap.max_send_wr);
+	cap.max_recv_wr = at_least_1(cap.max_recv_wr);
+	cap.max_send_sge = at_least_1(cap.max_send_sge);
+	cap.max_recv_sge = at_least_1(cap.max_recv_sge);
 	make_cq(ep, (int)(cap.max_send_wr + cap.max_recv_wr));
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC, /* reliable connection */
