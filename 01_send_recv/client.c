@@ -131,6 +131,7 @@ int main(int argc, char **argv)
 	expect_send(&ep, 5);
 	note("the INLINE send completed after %.0f ms", now_ms() - start);
 	say("INLINE: posted, buffer overwritten, accepted");
+	barrier(&ep); /* the server has posted that receive again */
 
 	/* DOC: selective. Act 3: a stream of unsignaled sends. A buffer may be
 	 * reused only after a *later* signaled send has completed; one in

@@ -130,6 +130,7 @@ int main(int argc, char **argv)
 	expect(wc, 5, INLINE_TEXT, strlen(INLINE_TEXT));
 	say("a message came before its receive: late, but whole");
 	post_receives(&ep, (int)wc.wr_id, 1);
+	barrier(&ep); /* DEPTH receives are posted: the stream may come */
 
 	/* Act 3: a stream. Each slot is posted again as soon as it is read;
 	 * the barrier after DEPTH of them tells the client so. */
