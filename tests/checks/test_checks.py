@@ -119,9 +119,9 @@ class Checks(unittest.TestCase):
             self.finds(lessons.made("01_x/README.md"))
             self.assertIn("01 | [x](01_x/README.md) | 90 + 25 | ?", tables.minutes("", {}))
             self.finds(lessons.breaks("01_x"), "no ask")
-            self.finds(lessons.exercises("01_x"), "no hint2", "a verdict each", "2 wrong answers", "3_z.wrong is of no")
+            self.finds(lessons.exercises("01_x", False), "no hint2", "a verdict each", "2 wrong answers", "3_z.wrong is of no")
             Path("01_x/exercises/2_y.c").write_text("\n" * 101, encoding="utf-8")
-            self.finds(list(lessons.exercises("01_x"))[:3], "no title", "no TODO", "100 lines")
+            self.finds(list(lessons.exercises("01_x", False))[:3], "no title", "no TODO", "100 lines")
             Path("01_x/README.md").write_text(page.replace("outcomes", ""), encoding="utf-8")
             self.assertRaisesRegex(ValueError, "no mark outcomes", tables.made, "01_x/README.md")
 
