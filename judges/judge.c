@@ -306,6 +306,8 @@ int main(void)
 {
 	char *argv[] = { "ex", NULL };
 
+	dup2(STDOUT_FILENO,
+	     STDERR_FILENO); /* in the order in which it is said */
 	options = parse_args(1, argv, "ex", 0); /* we are "ex" in each line */
 	options.wait_s = WAIT_S;
 	on_exit(ended, NULL);
@@ -317,6 +319,7 @@ int main(void)
 	signal(SIGSEGV, crashed);
 	signal(SIGBUS, crashed);
 	signal(SIGFPE, crashed);
+	wires_free();
 	judge();
 	judged = true;
 	say("PASS");
