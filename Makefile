@@ -47,9 +47,8 @@ $B/%.o: %.c
 $B/%: $B/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 # What runs a server and a client side by side.
-$B/pair: course/pair.c
-	@mkdir -p $(@D)
-	$Q$(CC) $(CFLAGS) $(LDFLAGS) $< -o $@
+$B/pair: $B/course/pair.o $B/common/plumbing/qdisc.o
+	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 
 # The number of a lesson, an exercise or a break: what is in front of the first "_".
 num = $(firstword $(subst _, ,$(notdir $1)))
