@@ -74,20 +74,21 @@ class Picture:
         self.bottom[who] = at + 3
 
     def arrow(self, line):
-        kind = next(kind for kind, sign in CLASSES.items() if re.search(sign, line.what + line.more))
-        text = f"{line.qp}: {line.what}".removeprefix(": ")
-        if line.psn is not None:
-            amount = "" if line.amount is None else f", {line.amount} bytes"
-            text += f", PSN {line.psn}{amount}"
-        more = line.more.replace(", of ", " of ")
-        if line.psn is not None and not amount and more:
-            more = "," + more
-        more, comma, under = more.partition(", compare")
+        kind = next(kind for kind, sign in CLASSES.items()
+                    if re.search(sign, line.what + line.more))
+        parts = [f"{line.qp}: {line.what}".removeprefix(": ")]
+        if line.psn is None:
+            parts[0] += line.more
+        else:
+            amount = "" if line.amount is None else f"{line.amount} bytes"
+            parts += [f"PSN {line.psn}", amount + line.more]
+        text = ", ".join(part.strip() for part in parts if part).replace(", of ", " of ")
+        text, comma, under = text.partition(", compare")
         start, end, d = (LEFT, RIGHT, 1) if line.way == "-->" else (RIGHT, LEFT, -1)
+        label = f"translate({MIDDLE} {self.y + SLOPE / 2 - 4:.1f}) rotate({d * 1.4:.1f})"
         self.body += (f'<path class="{kind}" marker-end="url(#{kind})" d="M{start} {self.y:.1f}'
                       f'L{end - d} {self.y + SLOPE:.1f}"/>\n'
-                      f'<text class="label {kind}-text" transform="translate({MIDDLE} '
-                      f'{self.y + SLOPE / 2 - 4:.1f}) rotate({d * 1.4:.1f})">{escape(text + more)}</text>\n')
+                      f'<text class="label {kind}-text" transform="{label}">{escape(text)}</text>\n')
         if under:
             self.y += 15
             self.text(MIDDLE, self.y + SLOPE / 2 - 1, "label", comma[2:] + under)
