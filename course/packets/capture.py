@@ -65,18 +65,8 @@ def rnr_wait(code):
     return ((2 + code % 2) << ((code or 32) // 2)) // 2 / 100
 
 
-def aeth(row):
-    """What an acknowledgement says, from its syndrome."""
-    if row["ib.aeth.syndrome.opcode"] == "1":
-        return f"RNR NAK, wait {rnr_wait(int(row['ib.aeth.syndrome.timer'])):g} ms"
-    if row["ib.aeth.syndrome.opcode"] == "3":
-        code = int(row["ib.aeth.syndrome.error_code"])
-        return f"NAK: {NAKS[code] if code < len(NAKS) else f'code {code}'}"
-    return "ACK"
-
-
 class Decoder:
-    """Makes Lines of tshark's fields. A side is "client" or "server"."""
+    """Makes Lines of tshark's fields. A side is named by the way of what it sends."""
 
     def __init__(self):
         self.lines = []
@@ -89,8 +79,7 @@ class Decoder:
         self.base = {}  # (pair, side, rkey): where the region begins; "~" if nobody told us
         self.seen = set()
 
-    def add(self, row, side, what, pair=None):
-        way = {"client": "-->", "server": "<--", "": ""}[side]
+    def add(self, row, way, what, pair=None):
         qp = "" if pair is None else chr(ord("A") + pair)
         self.lines.append(Line(float(row["frame.time_relative"]) * 1000, way, what, qp))
         return self.lines[-1]
@@ -98,7 +87,7 @@ class Decoder:
     def tcp(self, row):
         """Messages are QP info, or the one byte of a barrier."""
         stream, port = row["tcp.stream"], row["tcp.srcport"]
-        side = "client" if self.client_port.setdefault(stream, port) == port else "server"
+        side = "-->" if self.client_port.setdefault(stream, port) == port else "<--"
         data = self.heard.get((stream, side), b"") + octets(row["tcp.payload"])
         while len(data) >= (INFO.size if data[:4] == b"RDMA" else 1):
             if data[:4] == b"RDMA":
@@ -127,11 +116,11 @@ class Decoder:
                bytes(10) + b"\xff\xff" + socket.inet_aton(row["ip.dst"]))
         to = gid, number(row["ib.bth.destqp"])
         if to not in self.owner:  # nobody told us
-            self.owner[to] = self.pairs.setdefault(to, len(self.pairs)), "server"
+            self.owner[to] = self.pairs.setdefault(to, len(self.pairs)), "<--"
         pair, receiver = self.owner[to]
-        sender = "client" if receiver == "server" else "server"
+        sender = "-->" if receiver == "<--" else "<--"
         what, *headers = OPCODES[op] if op < len(OPCODES) else [f"opcode {op}"]
-        line = self.add(row, sender, aeth(row) if what == "ACK" else what, pair)
+        line = self.add(row, sender, what, pair)
         line.payload = octets(row["udp.payload"])
         answer = what.startswith("READ response") or what in ("ACK", "ATOMIC ACK")
         first = self.first_psn.setdefault((pair, receiver if answer else sender), psn)
@@ -156,6 +145,11 @@ class Decoder:
             line.more = f" old value {value(row['ib.atomicacketh.origremdt'])}"
         if row["ib.immdt"]:
             line.more += f", immediate 0x{number(row['ib.immdt']):08x}"
+        if row["ib.aeth.syndrome.opcode"] == "1":
+            line.what = f"RNR NAK, wait {rnr_wait(int(row['ib.aeth.syndrome.timer'])):g} ms"
+        elif row["ib.aeth.syndrome.opcode"] == "3":
+            code = int(row["ib.aeth.syndrome.error_code"])
+            line.what = f"NAK: {NAKS[code] if code < len(NAKS) else f'code {code}'}"
         if what != "ACK" and (sender, pair, op, psn) in self.seen:
             line.more += ", again"
         self.seen.add((sender, pair, op, psn))

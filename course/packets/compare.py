@@ -46,7 +46,11 @@ def pattern(items):
 
 def missing(excerpt, live):
     """Sentences: what of the lines of an excerpt is not so in these Lines."""
-    items, said, acks, recent, faults = {}, {}, [], [], []
+    def stream(line):
+        """What has its order: a QP, the TCP of a side, a program."""
+        return line.qp if is_packet(line) else line.way or line.what.split(":")[0]
+
+    items, acks, recent, faults = {}, [], [], []
     for text in excerpt:
         if gap := re.match(r" *\.\.\.(?: these (\d+) lines .*more$)?(.*this$)?", text):
             alike = int(gap[1] or bool(gap[2]))
@@ -56,33 +60,28 @@ def missing(excerpt, live):
             continue
         line = ladder.parse(text)
         recent.append(line.qp if is_packet(line) else None)
-        if line.psn is None:
-            said.setdefault(line.way or line.what.split(":")[0], []).append(words(line))
-        elif line.what == "ACK":
+        if line.what == "ACK":
             acks.append((line, f"item{len(items.get(line.qp, [0])) - 1}"))
-        else: # an excerpt may begin anywhere
-            items.setdefault(line.qp, [0]).append(words(line))
+            continue
+        of_stream = items.setdefault(stream(line), [0])  # it may begin anywhere
+        of_stream += [words(line)] if is_packet(line) else [words(line), 0]
 
     found = {}  # (QP, item): its place in live
-    for qp, of_qp in items.items():
-        places = [place for place, line in enumerate(live) if is_packet(line) and line.qp == qp]
+    for key, of_stream in items.items():
+        places = [place for place, line in enumerate(live)
+                  if line.what != "ACK" and stream(line) == key]
         text = "".join(words(live[place]) + "\n" for place in places)
-        for n, item in enumerate(of_qp):
-            match = re.match(pattern(of_qp[:n + 1]), text)
+        for n, item in enumerate(of_stream):
+            match = re.match(pattern(of_stream[:n + 1]), text)
             if not match:
-                faults.append("not so on the wire: "
-                              + (item if isinstance(item, str) else f"alike {of_qp[n - 1]}"))
+                item = f"alike {of_stream[n - 1]}" if isinstance(item, int) else item
+                faults.append(f"not there, or not in this order: {item}")
                 break
             for name in match.groupdict():
-                found[qp, name] = places[text.count("\n", 0, match.start(name))]
+                found[key, name] = places[text.count("\n", 0, match.start(name))]
     for ack, item in acks:
         last = max((place for place, line in enumerate(live) if line.what == "ACK" and
                     (line.qp, line.way) == (ack.qp, ack.way) and line.psn >= ack.psn), default=-1)
         if last <= found.get((ack.qp, item), -1):
-            faults.append(f"not so on the wire: {words(ack)}")
-    for who, lines in said.items():
-        heard = iter(words(line) for line in live
-                     if line.psn is None and who in (line.way, line.what.split(":")[0]))
-        faults += [f"not there, or not in this order: {line}" for line in lines
-                   if line not in heard][:1]
+            faults.append(f"not there, or not behind its packets: {words(ack)}")
     return faults
