@@ -119,7 +119,7 @@ progress: ## which exercises pass now, and which is the next
 handout: ## an archive of all this for students, without the solutions
 	@course/handout
 pictures: ## draw the packets of each lesson (wire.svg), as its README shows them
-	@for l in $(LESSONS); do course/packets/picture $$l/README.md >$$l/wire.svg || exit; done
+	@for l in $(LESSONS); do course/packets/picture.py $$l/README.md >$$l/wire.svg || exit; done
 book: ## the whole course as one page and as PDF, in build/book
 	@docs/book/make
 fmt: ## format the C files

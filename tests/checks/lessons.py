@@ -74,7 +74,7 @@ def made(page):
 
 
 def picture(lesson):
-    drawn = subprocess.run(["course/picture", f"{lesson}/README.md"], capture_output=True, text=True)
+    drawn = subprocess.run(["course/packets/picture.py", f"{lesson}/README.md"], capture_output=True, text=True)
     if drawn.stdout != repo.read(f"{lesson}/wire.svg"):
         yield "type make pictures, and look at it"
 
