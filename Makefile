@@ -47,9 +47,8 @@ $B/%.o: %.c
 $B/%: $B/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 # What runs a server and a client side by side.
-$B/pair: course/pair.c
-	@mkdir -p $(@D)
-	$Q$(CC) $(CFLAGS) $(LDFLAGS) $< -o $@
+$B/pair: $B/course/pair.o $B/common/plumbing/qdisc.o
+	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 
 # The number of a lesson, an exercise or a break: what is in front of the first "_".
 num = $(firstword $(subst _, ,$(notdir $1)))
@@ -120,7 +119,7 @@ progress: ## which exercises pass now, and which is the next
 handout: ## an archive of all this for students, without the solutions
 	@course/handout
 pictures: ## draw the packets of each lesson (wire.svg), as its README shows them
-	@for l in $(LESSONS); do course/packets/picture $$l/README.md >$$l/wire.svg || exit; done
+	@for l in $(LESSONS); do course/packets/picture.py $$l/README.md >$$l/wire.svg || exit; done
 book: ## the whole course as one page and as PDF, in build/book
 	@docs/book/make
 fmt: ## format the C files

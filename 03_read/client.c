@@ -15,7 +15,7 @@
 static char buf[DATA];
 
 /* Do these len bytes equal the server's bytes from offset `at` on? */
-static void compare(const char *got, int at, int len)
+static void check_bytes(const char *got, int at, int len)
 {
 	for (int k = 0; k < len; k++)
 		if (got[k] != byte_at(at + k))
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 	/* Until the completion, buf belongs to the NIC. Now it may hold no
 	 * bytes, half of them, or all. */
 	expect_completion(&ep, "RDMA_READ");
-	compare(buf, 0, DATA);
+	check_bytes(buf, 0, DATA);
 	say("one RDMA_READ of %d bytes, all equal to the server's", DATA);
 
 	/* DOC: many-reads. Act 2: one READ for each record, all posted at once.
@@ -100,7 +100,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < RECORDS; i++) {
 		if (expect_completion(&ep, "RDMA_READ") != (uint64_t)i)
 			die("the READs did not complete in order");
-		compare(buf + (RECORDS - 1 - i) * RECORD, i * RECORD, RECORD);
+		check_bytes(buf + (RECORDS - 1 - i) * RECORD, i * RECORD,
+			    RECORD);
 	}
 	barrier(&ep); /* only now wake the server */
 	say("PASS %d more, posted at once, each record in its place", RECORDS);

@@ -29,9 +29,9 @@ static void post_receives(struct ep *ep, int n)
 	}
 }
 
-static void compare(uint32_t from, uint32_t len)
+static void check_bytes(uint32_t at, uint32_t len)
 {
-	for (uint32_t k = from; k < from + len; k++)
+	for (uint32_t k = at; k < at + len; k++)
 		if (data[k] != byte_at(k))
 			die("byte %u is 0x%02x, not 0x%02x", k, data[k] & 0xff,
 			    byte_at(k) & 0xff);
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 		} else {
 			die("notification: opcode %d", wc.opcode);
 		}
-		compare(chunk_at(n), chunk_len(n));
+		check_bytes(chunk_at(n), chunk_len(n));
 
 		post_receives(&ep, 1);
 		if (i % DEPTH == 0)
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 		die("unexpected completion after the last notification");
 	say("notified %d times by WRITE_WITH_IMM, %d times by SEND_WITH_IMM",
 	    by_write, by_send);
-	compare(0, chunk_at(CHUNKS));
+	check_bytes(0, chunk_at(CHUNKS));
 	say("PASS %d chunks, each complete when its notification came", CHUNKS);
 
 	int rc = ibv_dereg_mr(mr);

@@ -36,12 +36,24 @@ static void count_trips(struct ep *ep)
 		struct step list[2];
 		int trips;
 	} pairs[] = {
-		{ "WRITE, WRITE", { write_copy, write_copy }, 1 },
-		{ "WRITE, WRITE|F", { write_copy, fenced(write_copy) }, 1 },
-		{ "READ, WRITE", { read_source, write_copy }, 1 },
-		{ "READ, WRITE|F", { read_source, fenced(write_copy) }, 2 },
-		{ "READ, SEND|F", { read_source, fenced(send_nothing) }, 2 },
-		{ "ATOMIC, WRITE|F", { add_one, fenced(write_copy) }, 2 },
+		{ .name = "WRITE, WRITE",
+		  .list = { write_copy, write_copy },
+		  .trips = 1 },
+		{ .name = "WRITE, WRITE|F",
+		  .list = { write_copy, fenced(write_copy) },
+		  .trips = 1 },
+		{ .name = "READ, WRITE",
+		  .list = { read_source, write_copy },
+		  .trips = 1 },
+		{ .name = "READ, WRITE|F",
+		  .list = { read_source, fenced(write_copy) },
+		  .trips = 2 },
+		{ .name = "READ, SEND|F",
+		  .list = { read_source, fenced(send_nothing) },
+		  .trips = 2 },
+		{ .name = "ATOMIC, WRITE|F",
+		  .list = { add_one, fenced(write_copy) },
+		  .trips = 2 },
 	};
 	double two_trips = 2 * DELAY;
 

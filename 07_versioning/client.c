@@ -36,9 +36,15 @@ static void read_record(struct ep *ep)
 		uint32_t len;
 		size_t from;
 	} read[3] = {
-		{ &own.before, 8, offsetof(struct record, version) },
-		{ own.data, sizeof own.data, offsetof(struct record, data) },
-		{ &own.after, 8, offsetof(struct record, version) },
+		{ .to = &own.before,
+		  .len = 8,
+		  .from = offsetof(struct record, version) },
+		{ .to = own.data,
+		  .len = sizeof own.data,
+		  .from = offsetof(struct record, data) },
+		{ .to = &own.after,
+		  .len = 8,
+		  .from = offsetof(struct record, version) },
 	};
 
 	for (int i = 0; i < 3; i++) {

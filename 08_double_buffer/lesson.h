@@ -15,7 +15,7 @@ enum {
 	WORDS = 750,     /* 6000 bytes: several packets wherever this runs */
 	PAUSE = 2000,    /* us: the writer rests in the middle of a buffer,
 			  * the reader sometimes before the data */
-	SLOW_READS = 12, /* of act 4 */
+	SLOW_READS = 20, /* of act 4 */
 };
 
 /* The server's memory. Generation g is in buffer g % (2 or BUFFERS), and every

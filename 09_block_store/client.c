@@ -16,7 +16,7 @@
 static struct client one;
 
 /* Does the server have what fill() made? */
-static void compare(struct client *c, const char *act, uint64_t word)
+static void check_blocks(struct client *c, const char *act, uint64_t word)
 {
 	fill(c, 0, 0);
 	call_ok(c, OP_READ, 0, MAX_COUNT);
@@ -32,7 +32,7 @@ static void write_and_read(struct client *c)
 	for (uint64_t n = 1; n <= 10; n++) {
 		fill(c, 0, n << 32);
 		call_ok(c, OP_WRITE, 0, MAX_COUNT);
-		compare(c, "act 1", n << 32);
+		check_blocks(c, "act 1", n << 32);
 	}
 	call_ok(c, OP_FLUSH, 0, 0);
 	say("act 1: WRITE, READ, FLUSH: %d blocks are what was written",
@@ -72,7 +72,7 @@ static bool early_reply(struct client *c, int ms)
 	rc = pthread_join(thread, NULL);
 	if (rc)
 		die_err(rc, "pthread_join");
-	compare(c, "act 2", word);
+	check_blocks(c, "act 2", word);
 	return !ours || late < ms;
 }
 
@@ -85,12 +85,28 @@ static void bad_commands(struct client *c)
 		uint64_t first;
 		enum status status;
 	} bad[] = {
-		{ "past the end", OP_READ, 2, BLOCKS - 1, ST_NO_SUCH_BLOCK },
-		{ "first + count is 0 again", OP_READ, 1, UINT64_MAX,
-		  ST_NO_SUCH_BLOCK },
-		{ "count 0", OP_WRITE, 0, 0, ST_BAD_COUNT },
-		{ "count 9", OP_WRITE, MAX_COUNT + 1, 0, ST_BAD_COUNT },
-		{ "operation 77", 77, 1, 0, ST_UNKNOWN_OPERATION },
+		{ .what = "past the end",
+		  .operation = OP_READ,
+		  .count = 2,
+		  .first = BLOCKS - 1,
+		  .status = ST_NO_SUCH_BLOCK },
+		{ .what = "first + count is 0 again",
+		  .operation = OP_READ,
+		  .count = 1,
+		  .first = UINT64_MAX,
+		  .status = ST_NO_SUCH_BLOCK },
+		{ .what = "count 0",
+		  .operation = OP_WRITE,
+		  .count = 0,
+		  .status = ST_BAD_COUNT },
+		{ .what = "count 9",
+		  .operation = OP_WRITE,
+		  .count = MAX_COUNT + 1,
+		  .status = ST_BAD_COUNT },
+		{ .what = "operation 77",
+		  .operation = 77,
+		  .count = 1,
+		  .status = ST_UNKNOWN_OPERATION },
 	};
 	int refused = 0;
 

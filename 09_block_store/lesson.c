@@ -38,7 +38,8 @@ struct command command_unpack(const uint8_t msg[COMMAND_LEN])
 
 void reply_pack(uint8_t msg[REPLY_LEN], const struct reply *r)
 {
-	struct reply big = { htobe32(r->tag), htobe32(r->status) };
+	struct reply big = { .tag = htobe32(r->tag),
+			     .status = htobe32(r->status) };
 
 	memcpy(msg, &big, sizeof big);
 }
@@ -48,5 +49,6 @@ struct reply reply_unpack(const uint8_t msg[REPLY_LEN])
 	struct reply big;
 
 	memcpy(&big, msg, sizeof big);
-	return (struct reply){ be32toh(big.tag), be32toh(big.status) };
+	return (struct reply){ .tag = be32toh(big.tag),
+			       .status = be32toh(big.status) };
 }

@@ -137,13 +137,17 @@ static void welcome(struct conn *c, const struct qp_info *peer)
 int main(int argc, char **argv)
 {
 	const char *file = NULL;
-	struct own_option own[] = { { 'f', "file of the blocks", &file },
-				    { 0 } };
+	struct own_option own[] = {
+		{ .letter = 'f', .help = "file of the blocks", .value = &file },
+		{ 0 }
+	};
 	struct options opt = parse_args_and(argc, argv, "server", LESSON, own);
 	/* Each work has two requests at most, and each receive may be taken. */
 	enum { REQUESTS = MAX_CONNS * 2 * TAGS };
 	struct ep base = ep_open_device(&opt, REQUESTS + RECEIVES);
-	static const struct service service = { welcome, completed, turn };
+	static const struct service service = { .welcome = welcome,
+						.completed = completed,
+						.turn = turn };
 
 	store_open(file);
 	/* DOC: own-memory. For our own NIC only: no client gets a key. */

@@ -62,10 +62,16 @@ int main(int argc, char **argv)
 {
 	const char *what = "read", *first = "0", *count = "256", *size = "8";
 	struct own_option own[] = {
-		{ 'o', "read, write or verify (read)", &what },
-		{ 'b', "first block (0)", &first },
-		{ 'n', "blocks at most (all)", &count },
-		{ 's', "blocks in a command (8)", &size },
+		{ .letter = 'o',
+		  .help = "read, write or verify (read)",
+		  .value = &what },
+		{ .letter = 'b', .help = "first block (0)", .value = &first },
+		{ .letter = 'n',
+		  .help = "blocks at most (all)",
+		  .value = &count },
+		{ .letter = 's',
+		  .help = "blocks in a command (8)",
+		  .value = &size },
 		{ 0 },
 	};
 	struct options opt = parse_args_and(argc, argv, "client", LESSON, own);

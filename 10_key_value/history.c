@@ -201,7 +201,7 @@ const struct op *misfit_of_any(const struct history *h, int clients,
 	for (uint64_t key = next_key(h, clients, 0); key != NO_KEY && !found;
 	     key = next_key(h, clients, key + 1)) {
 		for (int c = 0; c < clients; c++) {
-			one[c] = (struct history){ copy[c], 0 };
+			one[c] = (struct history){ .op = copy[c], .n = 0 };
 			for (int i = 0; i < h[c].n; i++)
 				if (h[c].op[i].key == key)
 					copy[c][one[c].n++] = h[c].op[i];

@@ -24,7 +24,9 @@ static size_t slot_at(unsigned s)
 
 static struct ibv_sge piece(const struct worker *w, void *p, uint32_t len)
 {
-	return (struct ibv_sge){ (uintptr_t)p, len, w->mr->lkey };
+	return (struct ibv_sge){ .addr = (uintptr_t)p,
+				 .length = len,
+				 .lkey = w->mr->lkey };
 }
 
 /* A READ or a WRITE of what is `there` in the server's region. */

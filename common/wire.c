@@ -2,33 +2,21 @@
 /* common/wire.c - a bad wire, where a lesson needs one to show something. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "wire.h"
 
-static char net[32]; /* the interface that is not free, or nothing */
+static char net[IF_NAMESIZE]; /* the interface that is not free, or nothing */
 
 /* Sets net to our interface, if the lab made it. */
 static bool find_net(const struct ep *ep)
 {
-	const char *lab = getenv("LAB_KIND");
-	char path[384];
-
 	if (net[0])
 		return true;
-	if (!lab || (strcmp(lab, "vm") != 0 && strcmp(lab, "host") != 0))
-		return false; /* perhaps a real one, that others use */
-	snprintf(path, sizeof path,
-		 "/sys/class/infiniband/%s/ports/%u/gid_attrs/ndevs/%u",
-		 ep->ctx->device->name, ep->opt->ib_port, ep->gid_index);
-	FILE *f = fopen(path, "r");
-	if (!f || fscanf(f, "%31s", net) != 1)
-		net[0] = '\0';
-	if (f)
-		fclose(f);
-	if (net[0])
-		atexit(wire_free);
-	return net[0];
+	if (!wire_of(net, ep->ctx->device->name, ep->opt->ib_port,
+		     ep->gid_index))
+		return false;
+	atexit(wire_free);
+	return true;
 }
 
 /* The RoCE packets that leave our interface (UDP, port 4791) have a queue of their
@@ -70,9 +58,6 @@ bool wire_cut(const struct ep *ep)
 
 void wire_free(void)
 {
-	char text[64];
-
-	snprintf(text, sizeof text, "tc qdisc del dev %s root", net);
-	if (net[0] && system(text) == 0)
+	if (net[0] && qdisc_delete(net))
 		net[0] = '\0';
 }

@@ -5,6 +5,8 @@
 #ifndef WIRE_H
 #define WIRE_H
 
+#include <net/if.h>
+
 #include "common.h"
 
 /*
@@ -17,5 +19,15 @@
 bool wire_slow(const struct ep *ep, unsigned ms);
 bool wire_cut(const struct ep *ep);
 void wire_free(void);
+
+/* Both wires as the lab made them: a program that was killed may have left one slow.
+ * Before a run, not during it. */
+void wires_free(void);
+
+/* The network interface of a device, if the lab made it. If not, others may use it. */
+bool wire_of(char net[IF_NAMESIZE], const char *device, unsigned port,
+	     unsigned gid_index);
+/* It works as if it had never been slow; false: it was not. */
+bool qdisc_delete(const char *net);
 
 #endif

@@ -93,8 +93,9 @@ struct ibv_mr *open_memory(struct ep *ep, void *p, size_t len)
 
 struct ibv_sge piece(const void *p, size_t len, const struct ibv_mr *mr)
 {
-	return (struct ibv_sge){ (uintptr_t)p, (uint32_t)len,
-				 mr ? mr->lkey : 0 };
+	return (struct ibv_sge){ .addr = (uintptr_t)p,
+				 .length = (uint32_t)len,
+				 .lkey = mr ? mr->lkey : 0 };
 }
 
 struct ibv_send_wr request(enum ibv_wr_opcode opcode, struct ibv_sge *here,
@@ -104,7 +105,8 @@ struct ibv_send_wr request(enum ibv_wr_opcode opcode, struct ibv_sge *here,
 		.opcode = opcode,
 		.sg_list = here,
 		.num_sge = 1,
-		.wr.rdma = { (uintptr_t)there, theirs->rkey },
+		.wr.rdma = { .remote_addr = (uintptr_t)there,
+			     .rkey = theirs->rkey },
 	};
 
 	if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
@@ -181,7 +183,7 @@ void one_of(const char *name, int answer, const int *choices, size_t n)
 		die("%d is none of the choices", answer);
 }
 
-void compare(int answer, int measured, const char *look_at)
+void check_answer(int answer, int measured, const char *look_at)
 {
 	if (answer != measured)
 		die("not so: look at %s", look_at);
@@ -304,6 +306,8 @@ int main(void)
 {
 	char *argv[] = { "ex", NULL };
 
+	dup2(STDOUT_FILENO,
+	     STDERR_FILENO); /* in the order in which it is said */
 	options = parse_args(1, argv, "ex", 0); /* we are "ex" in each line */
 	options.wait_s = WAIT_S;
 	on_exit(ended, NULL);
@@ -315,6 +319,7 @@ int main(void)
 	signal(SIGSEGV, crashed);
 	signal(SIGBUS, crashed);
 	signal(SIGFPE, crashed);
+	wires_free();
 	judge();
 	judged = true;
 	say("PASS");

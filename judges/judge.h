@@ -11,8 +11,8 @@
  * the program with die("what is wrong, in terms of the task"). A crash, and a
  * function that does not return, are reported by judge.c.
  */
-#ifndef DRIVER_H
-#define DRIVER_H
+#ifndef JUDGE_H
+#define JUDGE_H
 
 #include "common.h"
 #include "post.h"
@@ -88,7 +88,7 @@ void one_of(const char *name, int answer, const int *choices, size_t n);
 /* The same, where any status may be chosen, or NO_COMPLETION. */
 enum { NO_COMPLETION = 100 };
 #define must_choose_status(answer) one_of(#answer, answer, NULL, 0)
-void compare(int answer, int measured, const char *look_at);
+void check_answer(int answer, int measured, const char *look_at);
 
 /* What is judged now, "round 2": stands before what wrong() says. */
 void about(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -48,14 +48,14 @@ enum { LESSONS = 8, HEAD = 2 /* bytes that do not come from the peer */ };
 /* ---- in place of say.c ---- */
 
 static jmp_buf dead;
-static char last_words[512];
+static char message[512];
 
 void die(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(last_words, sizeof last_words, fmt, ap);
+	vsnprintf(message, sizeof message, fmt, ap);
 	va_end(ap);
 	longjmp(dead, 1);
 }
@@ -138,7 +138,7 @@ static void check_receive(const uint8_t *bytes, size_t n, unsigned lesson,
 	opt.lesson = lesson;
 	MUST(write(sv[1], bytes, n) == (ssize_t)n);
 	passed = 0;
-	last_words[0] = 0;
+	message[0] = 0;
 	if (setjmp(dead) == 0) {
 		info = recv_info(&ep, min_len);
 		passed = 1;
@@ -149,18 +149,18 @@ static void check_receive(const uint8_t *bytes, size_t n, unsigned lesson,
 	}
 	if (n < INFO_LEN) {
 		MUST(passed == 0);
-		MUST(strcmp(last_words, "waiting for QP info: nothing within "
-					"0 s") == 0);
+		MUST(strcmp(message, "waiting for QP info: nothing within "
+				     "0 s") == 0);
 	} else if (!good) {
 		char want[120];
 
 		snprintf(want, sizeof want, "QP info from the peer: %s", why);
-		MUST(passed == 0 && strcmp(last_words, want) == 0);
+		MUST(passed == 0 && strcmp(message, want) == 0);
 	} else if (passed == 0) {
-		MUST(strstr(last_words, "its memory region has "));
+		MUST(strstr(message, "its memory region has "));
 	} else {
 		MUST((passed == 2) == (n > INFO_LEN && bytes[INFO_LEN] == 'B'));
-		MUST(passed == 2 || strncmp(last_words, "barrier: ", 9) == 0);
+		MUST(passed == 2 || strncmp(message, "barrier: ", 9) == 0);
 	}
 
 	/* Leave both ends empty. To a peer that was refused nothing was said;

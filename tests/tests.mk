@@ -66,6 +66,8 @@ EVERYTHING := $(PLAIN) $(PLAIN:$B/%=$B/asan/%) $(ILLUSTRATED) $(THREADS) $(EXERC
 everything: $(EVERYTHING)
 names:
 	@echo $(EVERYTHING)
+tables: ## write the tables of the READMEs anew, from the headers of breaks and exercises
+	@tests/static --tables
 
 test: ## the tests, about six minutes
 	@tests/run

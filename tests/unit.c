@@ -78,9 +78,9 @@ static void in_child(deed f, const void *in, size_t len, enum then then)
 	status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void dies(const char *last_words)
+static void dies(const char *message)
 {
-	assert_string_equal(said, last_words);
+	assert_string_equal(said, message);
 	assert_int_equal(status, 1);
 }
 
@@ -523,7 +523,7 @@ static void own_arguments(void **state)
 	assert_int_equal(status, 2);
 }
 
-static int guest(void)
+static int connected(void)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
@@ -531,7 +531,7 @@ static int guest(void)
 	return fd;
 }
 
-/* ---- clients that come and go ------------------------------------------- */
+/* ---- clients that connect and leave ------------------------------------------- */
 
 static struct conns conns;
 static bool busy; /* the CQ is never empty */
@@ -577,9 +577,9 @@ static void clients_turn(void)
 	switch (step++) {
 	case 0: /* a port scanner, one that is slow, one that is no client */
 		info_pack(msg, &info, 3);
-		close(guest());
-		fd[0] = guest();
-		fd[1] = guest();
+		close(connected());
+		fd[0] = connected();
+		fd[1] = connected();
 		(void)!write(fd[0], msg, 20);
 		(void)!write(fd[1],
 			     "GET / HTTP/1.1\r\nHost: of fifty-six bytes"
@@ -604,7 +604,7 @@ static void clients_turn(void)
 	case 5: /* five come, and there are four places */
 		say("%d here", conns.here);
 		for (int k = 0; k < 5; k++)
-			fd[k] = guest();
+			fd[k] = connected();
 		break;
 	case 6:
 		say("%d here", conns.here);
@@ -650,7 +650,7 @@ static void do_serve(struct ep *ep)
 
 /* Clients that come in pieces, break the rules, say goodbye, or say nothing, and a CQ
  * that is never empty. */
-static void clients_come_and_go(void **state)
+static void clients_connect_and_leave(void **state)
 {
 	(void)state;
 	find_port();
@@ -696,7 +696,7 @@ static void do_long_line(struct ep *ep)
 	die_err(EINVAL, "%s", text);
 }
 
-static void last_words(void **state)
+static void fail_lines(void **state)
 {
 	(void)state;
 	in_child(do_die, "", 0, SILENCE);
@@ -720,9 +720,9 @@ int main(void)
 		cmocka_unit_test(gid_choice),
 		cmocka_unit_test(scanners),
 		cmocka_unit_test(arguments),
-		cmocka_unit_test(last_words),
+		cmocka_unit_test(fail_lines),
 		cmocka_unit_test(own_arguments),
-		cmocka_unit_test(clients_come_and_go),
+		cmocka_unit_test(clients_connect_and_leave),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
  * memory begins with a directory: entry i is at offset i * sizeof(struct entry).
  * The entry says where record i is, and how long, both in big endian.
  *
- * Write fetch(). It gets record i, and returns the length of the record:
+ * Write fetch_record(). It gets record i, and returns the length of the record:
  *
  * - READ entry i into mine->entry. Wait for it.
  * - READ the record, with one request: its first HEAD bytes into mine->head, the
@@ -37,8 +37,8 @@ static void read_into(struct ep *ep, uint32_t rkey, uint64_t offset,
 	expect_completion(ep, "READ");
 }
 
-int fetch(struct ep *ep, struct place *mine, uint32_t lkey, uint32_t rkey,
-	  int i)
+int fetch_record(struct ep *ep, struct place *mine, uint32_t lkey,
+		 uint32_t rkey, int i)
 {
 	struct ibv_sge entry = {
 		.addr = (uintptr_t)&mine->entry,

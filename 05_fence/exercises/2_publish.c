@@ -20,12 +20,15 @@
 
 void publish(const struct post_office *p, uint64_t length)
 {
-	struct ibv_sge text = { (uintptr_t)p->text, LEN, p->lkey };
+	struct ibv_sge text = { .addr = (uintptr_t)p->text,
+				.length = LEN,
+				.lkey = p->lkey };
 	struct ibv_send_wr write_text = {
 		.opcode = IBV_WR_RDMA_WRITE,
 		.sg_list = &text,
 		.num_sge = 1,
-		.wr.rdma = { p->box + offsetof(struct box, text), p->rkey },
+		.wr.rdma = { .remote_addr = p->box + offsetof(struct box, text),
+			     .rkey = p->rkey },
 	};
 
 	(void)length; /* TODO 5.2 */

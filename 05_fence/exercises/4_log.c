@@ -24,10 +24,15 @@ static void complete(struct writer *w, struct ibv_send_wr *wr)
 
 uint64_t append(struct writer *w)
 {
-	struct ibv_sge old = { (uintptr_t)&w->old, 8, w->lkey };
-	struct ibv_sge text = { (uintptr_t)w->entry.text, sizeof w->entry.text,
-				w->lkey };
-	struct ibv_sge one = { (uintptr_t)&w->one, 8, w->lkey };
+	struct ibv_sge old = { .addr = (uintptr_t)&w->old,
+			       .length = 8,
+			       .lkey = w->lkey };
+	struct ibv_sge text = { .addr = (uintptr_t)w->entry.text,
+				.length = sizeof w->entry.text,
+				.lkey = w->lkey };
+	struct ibv_sge one = { .addr = (uintptr_t)&w->one,
+			       .length = 8,
+			       .lkey = w->lkey };
 	struct ibv_send_wr reserve = {
 		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
 		.sg_list = &old,

@@ -15,13 +15,15 @@
 
 bool set_ready(const struct flag *f)
 {
-	struct ibv_sge sge = { (uintptr_t)f->old, 8, f->lkey };
+	struct ibv_sge sge = { .addr = (uintptr_t)f->old,
+			       .length = 8,
+			       .lkey = f->lkey };
 	struct ibv_send_wr wr = {
 		.opcode = IBV_WR_RDMA_READ, /* TODO 6.2 */
 		.send_flags = IBV_SEND_SIGNALED,
 		.sg_list = &sge,
 		.num_sge = 1,
-		.wr.rdma = { f->addr, f->rkey },
+		.wr.rdma = { .remote_addr = f->addr, .rkey = f->rkey },
 	};
 
 	post(f->ep, &wr);

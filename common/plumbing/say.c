@@ -116,13 +116,13 @@ static int number(int c, int min, int max)
 	return (int)n;
 }
 
-/* The last resort, should a call into the driver itself not return. */
-static char last_words[80];
+/* The last resort, should a call of libibverbs itself not return. */
+static char alarm_line[80];
 
 static void too_long(int sig)
 {
 	(void)sig;
-	(void)!write(STDOUT_FILENO, last_words, strlen(last_words));
+	(void)!write(STDOUT_FILENO, alarm_line, strlen(alarm_line));
 	_exit(1);
 }
 
@@ -180,7 +180,7 @@ struct options parse_args_and(int argc, char **argv, const char *r,
 		o.host = argv[optind++];
 	if (optind < argc)
 		usage(2);
-	snprintf(last_words, sizeof last_words,
+	snprintf(alarm_line, sizeof alarm_line,
 		 "%s: FAIL the whole program took too long\n", role);
 	signal(SIGALRM, too_long);
 	alarm(10 * (unsigned)o.wait_s);

@@ -56,16 +56,16 @@ void judge(void)
 		    IBV_WC_REM_ACCESS_ERR, IBV_WC_LOC_LEN_ERR, NOT_POSTED);
 
 	begin(&d[0], (size_t[]){ 64, 4, 64, 64 }, 4);
-	compare(how_many, completions_of_four(&d[0].you),
-		"how_many: which sends make a completion if one fails");
+	check_answer(how_many, completions_of_four(&d[0].you),
+		     "how_many: which sends make a completion if one fails");
 
 	begin(&d[1], (size_t[]){ 8, 64, 32 }, 3);
 	outcome(&d[1].you, send, out, LEN, open_memory(&d[1].you, out, LEN));
-	compare(which_receive, (int)wait_wc(&d[1].peer).wr_id,
-		"which_receive: who chooses the receive, and when");
+	check_answer(which_receive, (int)wait_wc(&d[1].peer).wr_id,
+		     "which_receive: who chooses the receive, and when");
 
 	begin(&d[2], (size_t[]){ 64 }, 1);
 	send.send_flags = IBV_SEND_INLINE;
-	compare(inline_status, outcome(&d[2].you, send, out, LEN, NULL),
-		"inline_status: what an lkey is for, and to whom");
+	check_answer(inline_status, outcome(&d[2].you, send, out, LEN, NULL),
+		     "inline_status: what an lkey is for, and to whom");
 }

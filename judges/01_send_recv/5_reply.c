@@ -96,7 +96,8 @@ static void posts(const struct ibv_send_wr *wr)
 
 void judge(void)
 {
-	duo_open(&d, (struct ibv_qp_cap){ 16, 16, 1, 1, 0 });
+	duo_open(&d,
+		 (struct ibv_qp_cap){ .max_send_wr = 16, .max_recv_wr = 16 });
 	d.you.rnr_retry = 7;      /* the client takes its time ... */
 	d.peer.min_rnr_timer = 1; /* ... but no more than it has to */
 	duo_connect(&d, 0, 0);

@@ -36,13 +36,14 @@ void judge(void)
 	must_choose(open_keys, ONLY_A, ONLY_B, BOTH, NEITHER);
 	for (int i = 0; i < 3; i++)
 		duo_up(&d[i]);
-	compare(empty_write, status_of(&d[0].you, NULL, 0, &nothing),
-		"empty_write: which bytes this WRITE would change");
+	check_answer(empty_write, status_of(&d[0].you, NULL, 0, &nothing),
+		     "empty_write: which bytes this WRITE would change");
 
 	memset(out, 'x', LEN);
 	struct ibv_mr *a = open_memory(&d[1].peer, in, LEN - 1);
 	status_of(&d[1].you, in, LEN, a);
-	compare(bytes_changed, memchr(in, 'x', LEN) ? WHOLE_PACKETS : NONE,
+	check_answer(
+		bytes_changed, memchr(in, 'x', LEN) ? WHOLE_PACKETS : NONE,
 		"bytes_changed: when the other NIC knows how long a WRITE is");
 
 	/* By B comes last: it may end the connection. */
@@ -50,6 +51,6 @@ void judge(void)
 	struct ibv_mr *b = register_memory(&d[2].peer, in, 64, 0);
 	bool by_a = status_of(&d[2].you, in, 64, a) == IBV_WC_SUCCESS;
 	bool by_b = status_of(&d[2].you, in, 64, b) == IBV_WC_SUCCESS;
-	compare(open_keys, by_a * ONLY_A + by_b * ONLY_B,
-		"open_keys: what ibv_reg_mr gives rights to");
+	check_answer(open_keys, by_a * ONLY_A + by_b * ONLY_B,
+		     "open_keys: what ibv_reg_mr gives rights to");
 }

@@ -19,8 +19,11 @@ enum { CALLS = 5, GAP = 9 };
 static const struct {
 	int n, here, there, requests;
 } l[CALLS] = {
-	{ 3, 0, 0, 1 }, { 3, 0, 6, 3 }, { 6, 62, 0, 2 },
-	{ 4, 8, 4, 2 }, { 6, 0, 4, 2 },
+	{ .n = 3, .here = 0, .there = 0, .requests = 1 },
+	{ .n = 3, .here = 0, .there = 6, .requests = 3 },
+	{ .n = 6, .here = 62, .there = 0, .requests = 2 },
+	{ .n = 4, .here = 8, .there = 4, .requests = 2 },
+	{ .n = 6, .here = 0, .there = 4, .requests = 2 },
 };
 
 static void posts(const struct ibv_send_wr *wr)
@@ -50,8 +53,10 @@ void judge(void)
 
 			here += (l[n].here >> i & 1) * GAP;
 			there += (l[n].there >> i & 1) * GAP;
-			p[i] = (struct piece){ own + here, len,
-					       (uintptr_t)(theirs + there) };
+			p[i] = (struct piece){ .from = own + here,
+					       .len = len,
+					       .to = (uintptr_t)(theirs +
+								 there) };
 			memcpy(want + there, own + here, len);
 			here += 7 + i;
 			there += 7 + i;

@@ -48,7 +48,8 @@ void judge(void)
 		watch(&d.you,
 		      &(struct watch){ .posts = posts, .looks = looks });
 		put(&d.you, record, len[i],
-		    (struct place){ (uintptr_t)theirs, to->rkey });
+		    (struct place){ .addr = (uintptr_t)theirs,
+				    .rkey = to->rkey });
 		memset(record, '?', LONGEST);
 		returned();
 		if (fits && seen.signaled > 0)

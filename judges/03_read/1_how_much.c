@@ -32,8 +32,8 @@ void judge(void)
 	struct ibv_send_wr read = behind;
 
 	read.wr.rdma.rkey = 0;
-	compare(no_byte, outcome(&d.you, read, NULL, 0, NULL),
-		"no_byte: which bytes would the region have to cover?");
+	check_answer(no_byte, outcome(&d.you, read, NULL, 0, NULL),
+		     "no_byte: which bytes would the region have to cover?");
 	read = request(IBV_WR_RDMA_READ, &into, data + 1, from);
 	read.send_flags = IBV_SEND_SIGNALED;
 	read.next = &behind;
@@ -41,8 +41,8 @@ void judge(void)
 	wait_wc(&d.you);
 	bool completes = completes_within(&d.you, 2000, &wc);
 
-	compare(one_too_many, *buf == '?' ? NONE : ALL,
-		"one_too_many: what does one packet of request name?");
-	compare(behind_it, completes ? (int)wc.status : NO_COMPLETION,
-		"behind_it: in which state is a QP after an error?");
+	check_answer(one_too_many, *buf == '?' ? NONE : ALL,
+		     "one_too_many: what does one packet of request name?");
+	check_answer(behind_it, completes ? (int)wc.status : NO_COMPLETION,
+		     "behind_it: in which state is a QP after an error?");
 }

@@ -20,9 +20,14 @@
 
 enum { N = 7, FITS = HEAD + BODY };
 static const struct entry directory[N] = {
-	{ 2000, 700 },      { 96, HEAD },       { 4321, 5 },
-	{ 150, FITS },      { 3000, FITS + 1 }, { 5967, HEAD + 1 },
-	{ 96, 0xfffffff0 }, /* below 0, if somebody takes it for an int */
+	{ .offset = 2000, .len = 700 },
+	{ .offset = 96, .len = HEAD },
+	{ .offset = 4321, .len = 5 },
+	{ .offset = 150, .len = FITS },
+	{ .offset = 3000, .len = FITS + 1 },
+	{ .offset = 5967, .len = HEAD + 1 },
+	/* below 0, if somebody takes it for an int */
+	{ .offset = 96, .len = 0xfffffff0 },
 };
 
 /* The place within a page must be the same for both ways to say it. */
@@ -70,8 +75,8 @@ void judge(void)
 	for (int k = 0; k < DATA; k++)
 		data[k] = byte_at(k);
 	for (int i = 0; i < N; i++) {
-		struct entry e = { htobe32(directory[i].offset),
-				   htobe32(directory[i].len) };
+		struct entry e = { .offset = htobe32(directory[i].offset),
+				   .len = htobe32(directory[i].len) };
 		memcpy(data + i * sizeof e, &e, sizeof e);
 	}
 	struct ibv_mr *from = ibv_reg_mr_iova(d.peer.pd, data, DATA, 0,
@@ -88,7 +93,8 @@ void judge(void)
 		make_right(record);
 		memset(&mine, '?', sizeof mine);
 		watch(&d.you, &eyes);
-		int is = fetch(&d.you, &mine, to->lkey, from->rkey, record);
+		int is = fetch_record(&d.you, &mine, to->lkey, from->rkey,
+				      record);
 		if (is != right_is)
 			wrong("you returned %d, and it has %u bytes", is, len);
 		if (memcmp(&mine, &right, sizeof right) != 0)

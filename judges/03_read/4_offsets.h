@@ -18,5 +18,5 @@ struct place {
 };
 
 /* The exercise's. */
-int fetch(struct ep *ep, struct place *mine, uint32_t lkey, uint32_t rkey,
-	  int i);
+int fetch_record(struct ep *ep, struct place *mine, uint32_t lkey,
+		 uint32_t rkey, int i);

@@ -20,8 +20,8 @@ static void read_into(struct ep *ep, uint32_t rkey, uint64_t offset,
 	expect_completion(ep, "READ");
 }
 
-int fetch(struct ep *ep, struct place *mine, uint32_t lkey, uint32_t rkey,
-	  int i)
+int fetch_record(struct ep *ep, struct place *mine, uint32_t lkey,
+		 uint32_t rkey, int i)
 {
 	struct ibv_sge entry = {
 		.addr = (uintptr_t)&mine->entry,
@@ -33,8 +33,12 @@ int fetch(struct ep *ep, struct place *mine, uint32_t lkey, uint32_t rkey,
 	uint32_t len = be32toh(mine->entry.len);
 	uint32_t in_head = len < HEAD ? len : HEAD;
 	struct ibv_sge pieces[] = {
-		{ (uintptr_t)mine->head, in_head, lkey },
-		{ (uintptr_t)mine->body, len - in_head, lkey },
+		{ .addr = (uintptr_t)mine->head,
+		  .length = in_head,
+		  .lkey = lkey },
+		{ .addr = (uintptr_t)mine->body,
+		  .length = len - in_head,
+		  .lkey = lkey },
 	};
 
 	if (len > HEAD + BODY)

@@ -19,7 +19,7 @@
 enum { N = 5, FIRST_TAG = 1000 };
 
 /* The result that each command must get. */
-static const int must[N] = { GOOD, TOO_LONG, GOOD, BAD_SUM, GOOD };
+static const int expected[N] = { GOOD, TOO_LONG, GOOD, BAD_SUM, GOOD };
 static const char *const names[] = { "GOOD", "BAD_SUM", "TOO_LONG" };
 
 static char blocks[N][ROOM + 1], room[N * ROOM];
@@ -53,8 +53,8 @@ static void posts_status(int i, int result)
 		wrong("a second status");
 	if (state[i] < COMPLETE)
 		wrong("a status before its READ is complete");
-	if (result != must[i])
-		wrong("its result must be %s", names[must[i]]);
+	if (result != expected[i])
+		wrong("its result must be %s", names[expected[i]]);
 	state[i] = SENT;
 }
 
@@ -98,7 +98,7 @@ static void found(const struct ibv_wc *wc)
 
 static void make_command(int i, uint32_t rkey)
 {
-	int len = must[i] == TOO_LONG ? ROOM + 1 : ROOM - 300 * i;
+	int len = expected[i] == TOO_LONG ? ROOM + 1 : ROOM - 300 * i;
 
 	memset(blocks[i], 'a' + i, (size_t)len);
 	c[i] = (struct command){
@@ -108,8 +108,8 @@ static void make_command(int i, uint32_t rkey)
 		.sum = checksum(blocks[i], (uint32_t)len),
 		.tag = (uint32_t)(FIRST_TAG + i),
 	};
-	c[i].sum += must[i] == BAD_SUM;
-	state[i] = must[i] == TOO_LONG ? NO_READ : TO_READ;
+	c[i].sum += expected[i] == BAD_SUM;
+	state[i] = expected[i] == TOO_LONG ? NO_READ : TO_READ;
 }
 
 void judge(void)

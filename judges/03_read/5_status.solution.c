@@ -24,7 +24,7 @@ static void read_block(struct ep *ep, const struct command *c, int i,
 
 static void send_status(struct ep *ep, uint32_t tag, uint32_t result)
 {
-	struct status status = { tag, result };
+	struct status status = { .tag = tag, .result = result };
 	struct ibv_sge from = {
 		.addr = (uintptr_t)&status,
 		.length = sizeof status,

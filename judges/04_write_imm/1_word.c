@@ -19,9 +19,12 @@ static const struct {
 	enum type type; /* 0: there is no such type */
 	uint32_t value;
 } words[] = {
-	{ 0x10000005, DATA, 5 }, { 0x20000064, PROGRESS, 100 },
-	{ 0x30000000, STOP, 0 }, { 0x1abcdef1, DATA, 0xabcdef1 },
-	{ 0x00000005, 0, 5 },    { 0x70000005, 0, 5 },
+	{ .wire = 0x10000005, .type = DATA, .value = 5 },
+	{ .wire = 0x20000064, .type = PROGRESS, .value = 100 },
+	{ .wire = 0x30000000, .type = STOP, .value = 0 },
+	{ .wire = 0x1abcdef1, .type = DATA, .value = 0xabcdef1 },
+	{ .wire = 0x00000005, .type = 0, .value = 5 },
+	{ .wire = 0x70000005, .type = 0, .value = 5 },
 };
 
 void judge(void)

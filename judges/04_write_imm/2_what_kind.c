@@ -42,12 +42,12 @@ void judge(void)
 	add_receive(&d.peer, 0, in, SMALL, to);
 	send(IBV_WR_RDMA_WRITE, CHUNK);
 	send(IBV_WR_SEND_WITH_IMM, 10);
-	compare(length_told, (int)wait_wc(&d.peer).byte_len,
-		"length_told: which of the two took the receive?");
+	check_answer(length_told, (int)wait_wc(&d.peer).byte_len,
+		     "length_told: which of the two took the receive?");
 	add_receive(&d.peer, 0, in, 1, to);
 	send(IBV_WR_RDMA_WRITE_WITH_IMM, CHUNK);
-	compare(too_small, (int)wait_wc(&d.peer).status,
-		"too_small: which bytes have to go into that buffer?");
+	check_answer(too_small, (int)wait_wc(&d.peer).status,
+		     "too_small: which bytes have to go into that buffer?");
 	for (int i = 0; i < 16; i++)
 		add_receive(&d.peer, 0, NULL, 0, NULL);
 	send(IBV_WR_RDMA_WRITE, LONG);
@@ -56,6 +56,7 @@ void judge(void)
 	send(IBV_WR_RDMA_WRITE_WITH_IMM, 0);
 	while (completes_within(&d.peer, 100, &wc))
 		n++;
-	compare(receives_used, n,
+	check_answer(
+		receives_used, n,
 		"receives_used: which of the four makes a completion there?");
 }

@@ -19,9 +19,9 @@
 /* Of each offer: where, its room, how much you have, how much you write. */
 static const struct {
 	uint32_t at, room, have, writes;
-} offers[] = { { 100, 9000, 9000, 9000 },
-	       { 9500, 3000, 5000, 3000 },
-	       { 77, 5000, 800, 800 } };
+} offers[] = { { .at = 100, .room = 9000, .have = 9000, .writes = 9000 },
+	       { .at = 9500, .room = 3000, .have = 5000, .writes = 3000 },
+	       { .at = 77, .room = 5000, .have = 800, .writes = 800 } };
 enum { OFFERS = sizeof offers / sizeof *offers, SIZE = 14000 };
 
 static char data[SIZE], memory[SIZE], right[SIZE];
@@ -80,8 +80,9 @@ void judge(void)
 		about("offer %d", i);
 		room = offers[i].room;
 		addr = (uintptr_t)memory + offers[i].at;
-		struct offer offer = { htobe64(addr), htobe32(to->rkey),
-				       htobe32(room) };
+		struct offer offer = { .addr = htobe64(addr),
+				       .rkey = htobe32(to->rkey),
+				       .len = htobe32(room) };
 
 		memset(memory, '?', SIZE);
 		add_receive(&d.peer, 0, NULL, 0, NULL);

@@ -21,7 +21,9 @@ void fill(struct ep *ep, const struct offer *offer, const char *data,
 		.send_flags = IBV_SEND_SIGNALED,
 		.imm_data = htonl(len),
 	};
-	struct ibv_sge from = { (uintptr_t)data, len, lkey };
+	struct ibv_sge from = { .addr = (uintptr_t)data,
+				.length = len,
+				.lkey = lkey };
 	struct ibv_send_wr write = {
 		.opcode = IBV_WR_RDMA_WRITE,
 		.sg_list = &from,

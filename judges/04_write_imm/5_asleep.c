@@ -27,10 +27,16 @@ static const struct {
 	enum when when;
 	uint32_t type, value;
 } messages[] = {
-	{ ASLEEP, DATA, 2 },   { GAP, DATA, 0 },    { ASLEEP, PROGRESS, 40 },
-	{ WITH, DATA, 5 },     { WITH, DATA, 1 },   { ASLEEP, UNKNOWN, 3 },
-	{ GAP, PROGRESS, 90 }, { ASLEEP, DATA, 7 }, { WITH, STOP, 7 },
-	{ END, 0, 0 },
+	{ .when = ASLEEP, .type = DATA, .value = 2 },
+	{ .when = GAP, .type = DATA, .value = 0 },
+	{ .when = ASLEEP, .type = PROGRESS, .value = 40 },
+	{ .when = WITH, .type = DATA, .value = 5 },
+	{ .when = WITH, .type = DATA, .value = 1 },
+	{ .when = ASLEEP, .type = UNKNOWN, .value = 3 },
+	{ .when = GAP, .type = PROGRESS, .value = 90 },
+	{ .when = ASLEEP, .type = DATA, .value = 7 },
+	{ .when = WITH, .type = STOP, .value = 7 },
+	{ .when = END, .type = 0, .value = 0 },
 };
 static const char right[] = " arrived(2) arrived(0) progress(40) arrived(5)"
 			    " arrived(1) progress(90) arrived(7)";

@@ -26,10 +26,22 @@ static const struct list {
 	int least;
 	const char *look_at;
 } lists[] = {
-	{ &list_a, "RRrW", 2, "list A: what waits behind the READ|F?" },
-	{ &list_b, "RwRw", 3, "list B: when does each READ start?" },
-	{ &list_c, "WrW", 1, "list C: which READ is before the fence?" },
-	{ &list_d, "Waar", 3, "list D: for what does each fence wait?" },
+	{ .answer = &list_a,
+	  .requests = "RRrW",
+	  .least = 2,
+	  .look_at = "list A: what waits behind the READ|F?" },
+	{ .answer = &list_b,
+	  .requests = "RwRw",
+	  .least = 3,
+	  .look_at = "list B: when does each READ start?" },
+	{ .answer = &list_c,
+	  .requests = "WrW",
+	  .least = 1,
+	  .look_at = "list C: which READ is before the fence?" },
+	{ .answer = &list_d,
+	  .requests = "Waar",
+	  .least = 3,
+	  .look_at = "list D: for what does each fence wait?" },
 };
 static const enum ibv_wr_opcode opcodes[] = {
 	['R'] = IBV_WR_RDMA_READ,
@@ -70,7 +82,7 @@ void judge(void)
 {
 	struct duo d;
 
-	duo_open(&d, (struct ibv_qp_cap){ N, 1, 1, 1, 0 });
+	duo_open(&d, (struct ibv_qp_cap){ .max_send_wr = N });
 	must_choose(list_a, ONE, TWO, THREE, FOUR);
 	must_choose(list_b, ONE, TWO, THREE, FOUR);
 	must_choose(list_c, ONE, TWO, THREE, FOUR);
@@ -80,6 +92,6 @@ void judge(void)
 	duo_connect(&d, 0, ALL_REMOTE);
 	late_answers(&d, DELAY);
 	for (int i = 0; i < 4; i++)
-		compare(*lists[i].answer, round_trips(&d, &lists[i]),
-			lists[i].look_at);
+		check_answer(*lists[i].answer, round_trips(&d, &lists[i]),
+			     lists[i].look_at);
 }

@@ -5,9 +5,11 @@
 void publish(const struct post_office *p, uint64_t length)
 {
 	uint64_t one = 1;
-	struct ibv_sge sge[3] = { { (uintptr_t)&length, 8, 0 },
-				  { (uintptr_t)p->text, LEN, p->lkey },
-				  { (uintptr_t)&one, 8, 0 } };
+	struct ibv_sge sge[3] = {
+		{ .addr = (uintptr_t)&length, .length = 8, .lkey = 0 },
+		{ .addr = (uintptr_t)p->text, .length = LEN, .lkey = p->lkey },
+		{ .addr = (uintptr_t)&one, .length = 8, .lkey = 0 }
+	};
 	/* INLINE: the bytes are copied now. The order on one queue pair holds the
 	 * third back; a fence would look for READs, and find none. */
 	const unsigned flags[3] = { IBV_SEND_INLINE, 0,
@@ -24,7 +26,8 @@ void publish(const struct post_office *p, uint64_t length)
 			.send_flags = flags[i],
 			.sg_list = &sge[i],
 			.num_sge = 1,
-			.wr.rdma = { p->box + at[i], p->rkey },
+			.wr.rdma = { .remote_addr = p->box + at[i],
+				     .rkey = p->rkey },
 		};
 	post(p->ep, wr);
 }

@@ -63,7 +63,7 @@ static void judge_pieces(int n)
 
 void judge(void)
 {
-	duo_open(&d, (struct ibv_qp_cap){ 2 * MAX, 1, 1, 1, 0 });
+	duo_open(&d, (struct ibv_qp_cap){ .max_send_wr = 2 * MAX });
 	d.you.timeout = 19; /* a late answer is not lost: see 1_round_trips.c */
 	duo_connect(&d, 0, ALL_REMOTE);
 	mine = open_memory(&d.you, buf, sizeof buf);

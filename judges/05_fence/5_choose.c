@@ -109,7 +109,7 @@ static void try_exchange(int how)
 
 void judge(void)
 {
-	const struct ibv_qp_cap cap = { 4, 1, 1, 1, 0 };
+	const struct ibv_qp_cap cap = { .max_send_wr = 4 };
 
 	duo_open(&d, cap);
 	must_choose(publish, AT_ONCE, FENCE_FIRST, FENCE_SECOND, COMPLETION);

@@ -26,10 +26,13 @@ void judge(void)
 	struct duo d;
 
 	duo_up(&d);
-	const struct flag f = { &d.you, (uintptr_t)&flag,
-				open_memory(&d.peer, &flag, sizeof flag)->rkey,
-				&old,
-				open_memory(&d.you, &old, sizeof old)->lkey };
+	const struct flag f = {
+		.ep = &d.you,
+		.addr = (uintptr_t)&flag,
+		.rkey = open_memory(&d.peer, &flag, sizeof flag)->rkey,
+		.old = &old,
+		.lkey = open_memory(&d.you, &old, sizeof old)->lkey
+	};
 	for (int i = 0; i < 4; i++) {
 		bool yours = !before[i] && !rivals[i];
 

@@ -4,7 +4,9 @@
 
 bool set_ready(const struct flag *f)
 {
-	struct ibv_sge sge = { (uintptr_t)f->old, 8, f->lkey };
+	struct ibv_sge sge = { .addr = (uintptr_t)f->old,
+			       .length = 8,
+			       .lkey = f->lkey };
 	struct ibv_send_wr wr = {
 		.opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
 		.send_flags = IBV_SEND_SIGNALED,

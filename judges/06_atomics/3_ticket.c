@@ -13,7 +13,9 @@
 
 static const struct {
 	uint64_t serving, waiting; /* when you come */
-} rounds[] = { { 0, 0 }, { 100, 2 }, { UINT64_MAX - 1, 3 } };
+} rounds[] = { { .serving = 0, .waiting = 0 },
+	       { .serving = 100, .waiting = 2 },
+	       { .serving = UINT64_MAX - 1, .waiting = 3 } };
 static uint64_t ticket; /* yours */
 
 /* Each other client is served for two of your requests. */

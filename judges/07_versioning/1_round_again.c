@@ -47,10 +47,10 @@ void judge(void)
 	must_choose(after_127, ALL_FOUR);
 	must_choose(after_128, ALL_FOUR);
 	must_choose(twice_64, ALL_FOUR);
-	compare(after_127, experiment(127, 0, 0),
-		"after_127: the version then, and when the data was READ");
-	compare(after_128, experiment(128, 0, 0),
-		"after_128: the version then, and when the data was READ");
-	compare(twice_64, experiment(0, 64, 64),
-		"twice_64: the version then, and the update of each half");
+	check_answer(after_127, experiment(127, 0, 0),
+		     "after_127: the version then, and when the data was READ");
+	check_answer(after_128, experiment(128, 0, 0),
+		     "after_128: the version then, and when the data was READ");
+	check_answer(twice_64, experiment(0, 64, 64),
+		     "twice_64: the version then, and the update of each half");
 }

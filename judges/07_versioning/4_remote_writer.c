@@ -18,10 +18,14 @@ static const struct schedule {
 	const char *what, *steps;
 	uint64_t version;
 } schedules[] = {
-	{ "version 0, nobody else", "", 0 },
-	{ "version 8, nobody else", "", 8 },
-	{ "the other writer is at work", "B....................E", 8 },
-	{ "the other writer updates between two tries", ".BE", 8 },
+	{ .what = "version 0, nobody else", .steps = "", .version = 0 },
+	{ .what = "version 8, nobody else", .steps = "", .version = 8 },
+	{ .what = "the other writer is at work",
+	  .steps = "B....................E",
+	  .version = 8 },
+	{ .what = "the other writer updates between two tries",
+	  .steps = ".BE",
+	  .version = 8 },
 };
 
 static bool pending, mine; /* COMPARE_AND_SWAP: no answer yet; succeeds */

@@ -23,9 +23,27 @@ static const struct problem {
 	int words, requests; /* wanted; allowed in one try */
 	bool dies, changes;  /* does the client? */
 } problems[] = {
-	{ "small_field", &small_field, 1, 1000, 8, 10, true, false },
-	{ "far_away", &far_away, 2, PLENTY, WORDS, 1, true, false },
-	{ "transfer", &transfer, 2, PLENTY, WORDS, 10, false, true },
+	{ .name = "small_field",
+	  .choice = &small_field,
+	  .copies = 1,
+	  .bytes = 1000,
+	  .words = 8,
+	  .requests = 10,
+	  .dies = true },
+	{ .name = "far_away",
+	  .choice = &far_away,
+	  .copies = 2,
+	  .bytes = PLENTY,
+	  .words = WORDS,
+	  .requests = 1,
+	  .dies = true },
+	{ .name = "transfer",
+	  .choice = &transfer,
+	  .copies = 2,
+	  .bytes = PLENTY,
+	  .words = WORDS,
+	  .requests = 10,
+	  .changes = true },
 };
 
 static struct {

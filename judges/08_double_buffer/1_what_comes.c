@@ -42,10 +42,12 @@ void judge(void)
 	must_choose(two_and_a_half, ALL_SIX);
 	must_choose(three, ALL_SIX);
 	must_choose(index_only, ALL_SIX);
-	compare(two_and_a_half, experiment("0050", false),
-		"two_and_a_half: in which buffer the writer is at work");
-	compare(three, experiment("0060", false),
+	check_answer(two_and_a_half, experiment("0050", false),
+		     "two_and_a_half: in which buffer the writer is at work");
+	check_answer(
+		three, experiment("0060", false),
 		"three: which buffer comes next, and is the writer in it?");
-	compare(index_only, experiment("0800", true),
+	check_answer(
+		index_only, experiment("0800", true),
 		"index_only: what four generations do to index and buffer");
 }

@@ -25,9 +25,22 @@ static const struct problem {
 	const char *moves; /* the writer's, before each request */
 	int in_a_read;     /* and in the middle of a READ of a buffer */
 } problems[] = {
-	{ "long_updates", &long_updates, 2, false, "00002", 0 },
-	{ "never_rests", &never_rests, 4, false, "1", 1 },
-	{ "slow_reader", &slow_reader, 2, true, "0", 20 },
+	{ .name = "long_updates",
+	  .choice = &long_updates,
+	  .buffers = 2,
+	  .moves = "00002",
+	  .in_a_read = 0 },
+	{ .name = "never_rests",
+	  .choice = &never_rests,
+	  .buffers = 4,
+	  .moves = "1",
+	  .in_a_read = 1 },
+	{ .name = "slow_reader",
+	  .choice = &slow_reader,
+	  .buffers = 2,
+	  .may_wait = true,
+	  .moves = "0",
+	  .in_a_read = 20 },
 };
 
 /* Does the client accept what it has READ? */

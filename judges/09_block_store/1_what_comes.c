@@ -135,12 +135,14 @@ void judge(void)
 	must_choose(reply, NONE, ONE, TWO, THREE, FIVE, EIGHT);
 	must_choose(left, NONE, ONE, TWO, THREE, FIVE, EIGHT);
 	duo_up(&d);
-	compare(completions, refused_write(),
+	check_answer(
+		completions, refused_write(),
 		"completions: what becomes of a request that fails and is not "
 		"SIGNALED, and of the request behind it?");
-	compare(reply, found_there,
+	check_answer(
+		reply, found_there,
 		"reply: in which state are the two QPs when the SEND's turn "
 		"comes?");
-	compare(left, left_for_the_second(),
-		"left: whose are the receives in the queue?");
+	check_answer(left, left_for_the_second(),
+		     "left: whose are the receives in the queue?");
 }

@@ -19,9 +19,12 @@ static const char *const names[] = { "ST_OK",        "ST_NO_SUCH_BLOCK",
 				     "ST_BAD_TAG",   "ST_IO_ERROR" };
 static const char *const operations[] = { "0", "OP_READ", "OP_WRITE",
 					  "OP_WRITE_EARLY", "OP_FLUSH" };
-static const struct volume small = { 1 << 20, 256, false };
-static const struct volume locked = { 0, 10, true };
-static const struct volume huge = { 4096, INT64_MAX / BLOCK - 1, false };
+static const struct volume small = { .begin = 1 << 20, .blocks = 256 };
+static const struct volume locked = { .begin = 0,
+				      .blocks = 10,
+				      .read_only = true };
+static const struct volume huge = { .begin = 4096,
+				    .blocks = INT64_MAX / BLOCK - 1 };
 
 /* With more bits than any sum or product here needs. */
 static enum status right(const struct volume *v, const struct command *c,

@@ -23,13 +23,28 @@ static const struct {
 	int n;
 	uint32_t at[PIECES], len[PIECES];
 } commands[] = {
-	{ "one part", 1, { 100 }, { 3000 } },
-	{ "two parts", 2, { 5000, 10 }, { 700, 1500 } },
-	{ "four parts", 4, { 1, 2001, 4001, 6001 }, { 1999, 1, 1500, 64 } },
-	{ "an empty part", 3, { 3000, 0, 500 }, { 8, 0, 1100 } },
-	{ "an empty part at the end", 2, { 3000, 0 }, { 8, 0 } },
-	{ "no part at all", 0, { 0 }, { 0 } },
-	{ "nothing but an empty part", 1, { 3000 }, { 0 } },
+	{ .what = "one part", .n = 1, .at = { 100 }, .len = { 3000 } },
+	{ .what = "two parts",
+	  .n = 2,
+	  .at = { 5000, 10 },
+	  .len = { 700, 1500 } },
+	{ .what = "four parts",
+	  .n = 4,
+	  .at = { 1, 2001, 4001, 6001 },
+	  .len = { 1999, 1, 1500, 64 } },
+	{ .what = "an empty part",
+	  .n = 3,
+	  .at = { 3000, 0, 500 },
+	  .len = { 8, 0, 1100 } },
+	{ .what = "an empty part at the end",
+	  .n = 2,
+	  .at = { 3000, 0 },
+	  .len = { 8, 0 } },
+	{ .what = "no part at all", .n = 0, .at = { 0 }, .len = { 0 } },
+	{ .what = "nothing but an empty part",
+	  .n = 1,
+	  .at = { 3000 },
+	  .len = { 0 } },
 };
 
 static struct duo d;
@@ -60,7 +75,9 @@ static const struct watch eyes = { .posts = posts, .looks = looks };
 static void try(size_t i, bool to_client)
 {
 	struct part part[PIECES];
-	struct work w = { data, piece(words, 8, reply), ours->lkey };
+	struct work w = { .data = data,
+			  .reply = piece(words, 8, reply),
+			  .lkey = ours->lkey };
 	int n = commands[i].n, parts = 0;
 	uint32_t at = 0;
 
@@ -70,12 +87,15 @@ static void try(size_t i, bool to_client)
 		memory[k] = to_client ? '?' : (char)(k * 7 + k / 256);
 	}
 	for (int p = 0; p < PIECES; p++) /* what is not there is rubbish */
-		part[p] = (struct part){ (uintptr_t)memory, 1, 7 };
+		part[p] = (struct part){ .addr = (uintptr_t)memory,
+					 .rkey = 1,
+					 .len = 7 };
 	for (int p = 0; p < n; p++) {
-		part[p] =
-			(struct part){ (uintptr_t)memory + commands[i].at[p],
-				       theirs[commands[i].at[p] >= HALF]->rkey,
-				       commands[i].len[p] };
+		part[p] = (struct part){
+			.addr = (uintptr_t)memory + commands[i].at[p],
+			.rkey = theirs[commands[i].at[p] >= HALF]->rkey,
+			.len = commands[i].len[p]
+		};
 		parts += part[p].len > 0;
 	}
 	add_receive(&d.peer, 0, message, sizeof message, in);

@@ -13,13 +13,16 @@ void transfer(struct ep *ep, const struct work *w, const struct part *part,
 	for (int i = 0; i < n; i++) {
 		if (part[i].len == 0)
 			continue;
-		sge[k] = (struct ibv_sge){ data, part[i].len, w->lkey };
+		sge[k] = (struct ibv_sge){ .addr = data,
+					   .length = part[i].len,
+					   .lkey = w->lkey };
 		wr[k] = (struct ibv_send_wr){
 			.opcode = to_client ? IBV_WR_RDMA_WRITE
 					    : IBV_WR_RDMA_READ,
 			.sg_list = &sge[k],
 			.num_sge = 1,
-			.wr.rdma = { part[i].addr, part[i].rkey },
+			.wr.rdma = { .remote_addr = part[i].addr,
+				     .rkey = part[i].rkey },
 			.next = &wr[k + 1],
 		};
 		data += part[i].len;

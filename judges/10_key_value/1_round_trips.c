@@ -19,15 +19,17 @@ static const struct {
 	const int *answer;
 	const char *lists;
 } designs[] = {
-	{ "lock_read", &lock_read, "LR|U" },
-	{ "lock_update", &lock_update, "L|WU" },
-	{ "version_read", &version_read, "v|R|v" },
-	{ "version_update", &version_update, "o|We" },
-	{ "checksum_read", &checksum_read, "R" },
-	{ "buffers_read", &buffers_read, "g|B|g" },
-	{ "buffers_update", &buffers_update, "bp" },
-	{ "count_read", &count_read, "g|+gB|-" },
-	{ "send_read", &send_read, "s" },
+	{ .name = "lock_read", .answer = &lock_read, .lists = "LR|U" },
+	{ .name = "lock_update", .answer = &lock_update, .lists = "L|WU" },
+	{ .name = "version_read", .answer = &version_read, .lists = "v|R|v" },
+	{ .name = "version_update",
+	  .answer = &version_update,
+	  .lists = "o|We" },
+	{ .name = "checksum_read", .answer = &checksum_read, .lists = "R" },
+	{ .name = "buffers_read", .answer = &buffers_read, .lists = "g|B|g" },
+	{ .name = "buffers_update", .answer = &buffers_update, .lists = "bp" },
+	{ .name = "count_read", .answer = &count_read, .lists = "g|+gB|-" },
+	{ .name = "send_read", .answer = &send_read, .lists = "s" },
 };
 enum { N = sizeof designs / sizeof designs[0] };
 
@@ -41,6 +43,6 @@ void judge(void)
 	designs_up();
 	actor_up(&a);
 	for (int i = 0; i < N; i++)
-		compare(*designs[i].answer, all_lists(&a, designs[i].lists),
-			designs[i].name);
+		check_answer(*designs[i].answer,
+			     all_lists(&a, designs[i].lists), designs[i].name);
 }

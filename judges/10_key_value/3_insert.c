@@ -40,8 +40,9 @@ struct seen_slot look(unsigned s)
 	copy(IBV_WR_RDMA_READ, &own.word, &table.slot[s].version, 8);
 	copy(IBV_WR_RDMA_READ, &own.record, &table.slot[s].record,
 	     sizeof own.record);
-	return (struct seen_slot){ own.word, own.record.key,
-				   own.record.live != 0 };
+	return (struct seen_slot){ .version = own.word,
+				   .key = own.record.key,
+				   .live = own.record.live != 0 };
 }
 
 bool change(unsigned s, uint64_t version, uint64_t key, uint64_t value)
@@ -74,7 +75,7 @@ static void start(const char *what)
 
 static void then(unsigned s, uint64_t key, uint64_t value)
 {
-	moves[n_moves++] = (struct move){ s, key, value };
+	moves[n_moves++] = (struct move){ .s = s, .key = key, .value = value };
 }
 
 /* inserts: will the key be yours? s: its slot in the end; SLOTS: none. */

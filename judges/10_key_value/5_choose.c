@@ -16,10 +16,10 @@
 static const struct design {
 	const char *name, *read, *update;
 } designs[] = {
-	{ "LOCK", "LR|U", "L|WU" },
-	{ "VERSION", "v|R|v", "o|We" },
-	{ "CHECKSUM", "R", "W" },
-	{ "SEND", "s", "s" },
+	{ .name = "LOCK", .read = "LR|U", .update = "L|WU" },
+	{ .name = "VERSION", .read = "v|R|v", .update = "o|We" },
+	{ .name = "CHECKSUM", .read = "R", .update = "W" },
+	{ .name = "SEND", .read = "s", .update = "s" },
 };
 
 static const struct service {
@@ -32,10 +32,19 @@ static const struct service {
 	bool two_records;    /* that belong together */
 	bool a_client_dies;
 } services[] = {
-	{ "quotes", &quotes, 1, false, false, false, false, false },
-	{ "board", &board, 0, false, true, false, false, false },
-	{ "transfer", &transfer, 0, false, true, true, true, false },
-	{ "account", &account, 0, true, true, true, false, true },
+	{ .name = "quotes", .choice = &quotes, .trips = 1 },
+	{ .name = "board", .choice = &board, .clients_write = true },
+	{ .name = "transfer",
+	  .choice = &transfer,
+	  .clients_write = true,
+	  .readers_change = true,
+	  .two_records = true },
+	{ .name = "account",
+	  .choice = &account,
+	  .answers = true,
+	  .clients_write = true,
+	  .readers_change = true,
+	  .a_client_dies = true },
 };
 
 static struct actor a, b;

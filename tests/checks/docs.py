@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""What pages point at exists, and the tables of docs/ have the rows that they must have.
+
+What runs is named so: break 1b; exercise 1.2, or ex 1.2; behind a link to a lesson's
+README: prints "TEXT"; behind a link to tests/on-rxe or tests/unit.c: tests "TEXT"."""
+import collections
+import functools
+import os
+import re
+
+from . import repo
+
+EVIDENCE = re.compile(r'\b(break|ex|exercise) \d+|\b(prints|tests) "')
+POINTERS = re.compile(r'\]\((?P<link>[^) ]*)\)|`(?P<code>[^`]+)`|\b(?:ex|exercise) (?P<ex>\d+\.\d+)'
+                      r'|\bbreaks? (?P<breaks>\d+[a-z]\b(?:(?:, | and )\d+[a-z]\b)*)'
+                      r'|\b(?P<quote>(?:prints|tests) "[^"]*")')
+
+
+@functools.cache
+def anchors(path):
+    """Those that GitHub makes of headings: the second of the same name gets -1."""
+    seen = collections.Counter()
+    for line in repo.prose(repo.read(path)):
+        if heading := re.match(r"#+ +(.*)", line):
+            text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading[1]).lower()
+            seen[re.sub(r"[^\w -]", "", text).replace(" ", "-")] += 1
+    return {f"{name}-{i}" if i else name for name, n in seen.items() for i in range(n)}
+
+
+def has_word(text, word):
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
+
+
+def quoted(quote, target):
+    """Only these run on both kernels, or need none: transcripts, on-rxe, unit.c."""
+    if re.search(r"/(on-rxe|unit\.c)$", target) and quote.startswith("tests"):
+        text = repo.read(target)
+    elif re.search(r"/\d\d_\w+/README.md$", target) and quote.startswith("prints"):
+        block = re.search(r"^```console$(.*?)^```", repo.read(target), re.M | re.S)
+        text = "\n".join(re.findall(r"^(?:server|client): .*", block[1], re.M))
+    else:
+        return False
+    return quote.split('"')[1] in text
+
+
+def numbered(room, lesson, k):
+    return repo.files(f"{int(lesson):02}_*/{room}/{k}_*")
+
+
+def points(page, text, rows):
+    """All that a text points at. With rows also what they say that runs; and what stands in
+    backquotes behind a link is in the file linked. Elsewhere that goes for "DOC:" only."""
+    for line in repo.prose(text):
+        target = None
+        for found in POINTERS.finditer(line):
+            if found["link"] is not None:
+                path, _, anchor = found["link"].partition("#")
+                target = os.path.join(os.path.dirname(page) or ".", path) if path else page
+                if not os.path.exists(target):
+                    if not path.startswith(("http:", "https:")):
+                        yield f"no file {path}"
+                    target = None
+                elif anchor and anchor not in anchors(target):
+                    yield f"no heading {found['link']}"
+            elif found["code"] and target and (rows or found["code"].startswith("DOC:")):
+                if not os.path.isfile(target) or not has_word(repo.read(target), found["code"]):
+                    yield f'no "{found["code"]}" in {target}'
+            elif found["quote"] and rows and not quoted(found["quote"], target or ""):
+                yield f'no {found["quote"]} behind "{target}"'
+            elif found["ex"]:
+                if not numbered("exercises", *found["ex"].split(".")):
+                    yield f"no exercise {found['ex']}"
+            elif found["breaks"]:
+                yield from (f"no break {lesson}{k}"
+                            for lesson, k in re.findall(r"(\d+)([a-z])\b", found["breaks"])
+                            if not numbered("breaks", lesson, k))
+
+
+def claims(page, words):
+    """As many rows as its headings say, each with one of these words in its second column and
+    a place in its last. Unless it says "told", as its word or in front of its place, it names
+    what runs."""
+    found, groups = [], re.split(r"^## ", page, flags=re.M)[1:]
+    for group in groups:
+        rows = [repo.cells(row) for table in re.findall(r"^\|--.*\n((?:\|.*\n?)*)", group, re.M)
+                for row in table.splitlines()]
+        found += rows
+        title = re.match(r".*?(\d+) rows$", group, re.M)
+        if title and int(title[1]) != len(rows):
+            yield f"{title[0]} has {len(rows)}"
+    for what, word, *_, place in found:
+        runs = EVIDENCE.search(place)
+        if not runs and "](" not in place:
+            yield f"no place for {what}"
+        if word not in words:
+            yield f"not one of its words: {word}"
+        if not runs and word != "told" and not place.startswith("told: "):
+            yield f"nothing that runs for {what}"
+    if not re.search(rf"^{len(found)} rows in {len(groups)} groups", page, re.M):
+        yield f"it has {len(found)} rows in {len(groups)} groups"
+
+
+# Abbreviations that are no terms of RDMA: of computers in general; errors; names of drivers,
+# programs, conferences, files; what our programs print, and letters of our pictures.
+NO_TERMS = """CPU GPU API TCP UDP IP VM KVM QEMU MB SCSI NFS MIT GCC WSL2 IA HPC AI
+E[A-Z]{4,} EFA NCCL UCX HERD RFP NVIDIA USENIX ATC NSDI SIGCOMM SIGMOD OOPSLA TOPLAS JPDC RFC RDMAP TSO
+README SECURITY COVERAGE CONTRIBUTING CHANGELOG LICENSE NOTES LAB DEV HOSTS NAME
+PASS FAIL UNANSWERED MISSING OK NO SUPPORT VA VB BLOCKS CMID ONLY LAST DEVICE
+ACTIVE HEAD BODY TAIL HTML PDF IO RDS SIGSTOP UTC"""
+
+
+def glossary(text, pages):
+    """It has every word that a lesson explains, once, and every abbreviation."""
+    terms = collections.Counter(repo.first_column(text, "term"))
+    yield from (f"twice: {term}" for term, n in terms.items() if n > 1)
+    column = "\n".join(re.findall(r"^\| ([^|]*)", text, re.M))
+    known = re.compile(NO_TERMS.replace(" ", "|").replace("\n", "|"))
+    words = set()
+    for path, page in pages.items():
+        if path.endswith("README.md"):
+            yield from (f'no "{term}" of {path}' for term in repo.first_column(page, "word")
+                        if term not in terms)
+        for line in repo.prose(page):
+            if not line.startswith("    "):
+                line = re.sub(r'`[^`]*`|\]\([^)]*\)|"[^"]*"', " ", line)
+                words.update(re.findall(r"\b[A-Z][A-Z0-9]*[A-Z][A-Z0-9]*\b", line))
+    for word in sorted(words):
+        if not re.search(rf"\b{word}\b", column, re.I) and not known.fullmatch(word):
+            yield f'no "{word}"'
+
+
+STRING = r'"(?:\\.|[^"\\])*"'
+INSIDE = rf'(?:[^()"]|{STRING})*'
+for _ in range(4):  # parentheses within parentheses
+    INSIDE = rf'(?:[^()"]|{STRING}|\({INSIDE}\))*'
+CALL = re.compile(rf"\b(die_err|die|must|lose|say)\s*\(({INSIDE})\)")
+
+
+def symptoms(page, programs):
+    """Each text of die(), die_err(), must() and lose(), and each say("FAIL ..."), with "..."
+    for each %d, has a row with such a line."""
+    lines = [code.replace(r"\|", "|") for row in re.findall(r"^\|.*", page, re.M)
+             for code in re.findall(r"`([^`]+)`", row)]
+    for call, inside in CALL.findall(programs):
+        strings = re.search(rf"(?:{STRING}\s*)+", inside)
+        line = "".join(s[1:-1] for s in re.findall(STRING, strings[0])) if strings else ""
+        line = re.sub(r"%[-+ #0-9.*]*[lhz]*[a-zA-Z]", "...", line.replace(r"\"", '"'))
+        if call == "say":
+            line = line.removeprefix("FAIL ") if line.startswith("FAIL ") else ""
+        if not re.search("[a-z]", line):
+            continue
+        line += {"die_err": ": ...", "must": ": ...", "lose": "..."}.get(call, "")
+        like = re.compile(".*".join(map(re.escape, re.split(r"(?:\.{3})+", line))))
+        if not any(map(like.fullmatch, lines)):
+            yield f'no row for "{line}"'
+
+
+def named(page, names):
+    """Each of these has a row."""
+    yield from (f"no row for {name}" for name in sorted(set(names)) if not has_word(page, name))
+
+
+def values(page, qp):
+    """docs/attributes.md has the values that all lessons begin with."""
+    start = re.search(r"^static struct ep open_end.*?;$", qp, re.M | re.S)[0]
+    for name, value in re.findall(r"^\t\t\.([a-z_]*) = (\d+),$", start, re.M):
+        if not re.search(rf"^\| `{name}` [^|]*\| {value}\b", page, re.M):
+            yield f"{name} is {value}"
+
+
+OURS = re.compile(r"([A-Z_]+=\S* )*(make( \S|$)|lab/lab [a-z]|build/\S*/(server|client) )")
+
+
+def commands(page):
+    """What is behind "$ " in a console block; in backquotes or indented, make, lab/lab, and the
+    programs in build/."""
+    code = False
+    for line in page.splitlines():
+        if line.lstrip().startswith("```"):
+            code = not code
+        elif code:
+            if prompt := re.match(r" *\$ (.*)", line):
+                yield prompt[1]
+        elif line.startswith("    "):
+            if OURS.match(line[4:]):
+                yield line[4:]
+        else:
+            yield from filter(OURS.match, line.split("`")[1::2])
+
+
+def untold(pages, untyped, tests):
+    """What the pages tell people to type, a test types, in the same words; or tests/untyped says
+    what runs the same, or why nothing does."""
+    told = {command for page in pages for command in commands(page)}
+    # Neither comments nor what messages say.
+    typed = "\n".join(re.sub(r"^\s*#.*|type make [a-z-]*", "", test, flags=re.M) for test in tests)
+    typed = typed.replace("make -s ", "make ")
+    known = [line.split("\t")[0] for line in untyped.splitlines() if not line.startswith("#")]
+    for command in sorted(told):
+        if not any(re.fullmatch(pattern, command) for pattern in known) and \
+                not re.search(rf"{re.escape(command)}(?![\w.=-])", typed):
+            yield f"nothing types: {command}"
+    for pattern in known:
+        if not any(re.fullmatch(pattern, command) for command in told):
+            yield f"in no page: {pattern}"
+
+
+def long_sentences(page, most=30):
+    """Those of more words. A row's cells, a heading, and an item of a list begin one."""
+    page = re.sub(r"^ *```.*?^ *```$", "", page, flags=re.M | re.S)
+    page = re.sub(r"(?<=\n\n)(?:    .*\n|\n)+", "", page)
+    page = re.sub(r"^\|.*", lambda row: row[0].replace("|", "\n\n"), page, flags=re.M)
+    page = re.sub(r"^(#.*)|^ *(?:[*-]|\d+\.) ", r"\n\n\1\n\n", page, flags=re.M)
+    for text in re.split(r"\n\s*\n", page):
+        for sentence in re.split(r"[.!?][])\"*`_]*\s+", text):
+            if len(sentence.split()) > most:
+                yield f"{len(sentence.split())} words: {' '.join(sentence.split())[:90]}"

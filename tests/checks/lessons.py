@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""What can be said of the Makefile, lessons, breaks and exercises without running them."""
+import functools
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from . import repo, tables
+
+
+@functools.cache
+def targets(top="."):
+    """All that make has a rule for, without those for any name."""
+    said = subprocess.run(["make", "-C", top, "-npq", "help"], capture_output=True, text=True).stdout
+    return {t for line in re.findall(r"^([^#%=\t\n:][^%=\n:]*):(?!=)", said, re.M) for t in line.split()}
+
+
+def names(readme, page, known):
+    """The "DOC:" anchors and the make targets that a README names exist."""
+    sources = repo.files(f"{Path(readme).parent}/*.[ch]", "common/*.[ch]")
+    for anchor in re.findall(r"DOC: ([a-z-]*)", page):
+        if not any(re.search(rf"DOC: {anchor}\b", repo.read(source)) for source in sources):
+            yield f'no anchor "DOC: {anchor}"'
+    for target in sorted(set(re.findall(r"make ([a-z-]*-[0-9a-z.]*[0-9a-z])", page)) - known):
+        yield f"no target {target}"
+
+
+def breaks(lesson):
+    for b in repo.breaks(lesson):
+        if not b.change:
+            yield f'{b.path} does not begin with "Break {b.name} - "'
+        yield from without(b.path, "rule", "ask", "client", "server", "why")
+
+
+def without(path, *keys):
+    yield from (f"{path}: no {key}" for key in keys if not any(repo.header(path).get(key, [])))
+
+
+def exercises(lesson, handout):
+    """What a student has changed is not looked at, and a course handed out has no answers."""
+    for e in repo.exercises(lesson):
+        text = repo.read(e.path)
+        if repo.ours(e.path) not in ("", text):
+            continue
+        if not e.kind:
+            yield f"{e.path}: no title with kind, stars and minutes"
+        if f"TODO {e.name}" not in text:
+            yield f"{e.path}: no TODO {e.name}"
+        if text.count("\n") > 100:
+            yield f"{e.path}: more than 100 lines"
+        yield from without(f"{e.judge}.c", "before", "hint1", "hint2")
+        if not handout:
+            if "TODO" in repo.read(f"{e.judge}.solution.c"):
+                yield f"{e.judge}.solution.c: has a TODO"
+            said = re.findall("^(verdict: |== )", repo.read(f"{e.judge}.wrong"), re.M)
+            if said != len(said) // 2 * ["== ", "verdict: "]:
+                yield f"{e.judge}.wrong: a verdict each"
+            if e.kind != "predict" and len(said) < 6:
+                yield f"{e.judge}.wrong: {len(said) // 2} wrong answers, not 3"
+    for path in repo.files(f"judges/{lesson}/*.c", f"judges/{lesson}/*.wrong"):
+        if not repo.files(f"{lesson}/exercises/{Path(path).name.split('.')[0]}.c"):
+            yield f"{path} is of no exercise"
+
+
+def made(page):
+    text = tables.made(page)
+    if text != repo.read(page):
+        yield "type make tables, and look at what it changed"
+    if "| ? |" in text:
+        yield "a cell that is written by hand is still ?"
+
+
+def picture(lesson):
+    drawn = subprocess.run(["course/packets/picture.py", f"{lesson}/README.md"], capture_output=True, text=True)
+    if drawn.stdout != repo.read(f"{lesson}/wire.svg"):
+        yield "type make pictures, and look at it"
+
+
+def services(container, workflow, known):
+    """What other services read of us. For the workflow we have no reader of YAML: its lines are
+    keys or items, it has a job with steps, and what these run there is."""
+    try:
+        if not json.loads(container).get("image"):
+            yield "devcontainer.json: no image"
+    except ValueError as fault:
+        yield f"devcontainer.json: {fault}"
+    lines = [line for line in workflow.splitlines() if line.strip() and line[0] != "#"]
+    yield from (f"test.yml: {line}" for line in lines
+                if not re.fullmatch(r"(  )*((- )?\w[\w-]*:( \S.*)?|- [\w-]+)", line))
+    if not re.search(r"^jobs:\n  test:\n(    .*\n)*    steps:\n      - ", workflow, re.M):
+        yield "test.yml: no steps"
+    for target in re.findall(r"(?:&& |run: )make ([a-z0-9-]+)", container + workflow):
+        if target not in known:
+            yield f"no target {target}"
+
+
+def atomics(path, text):
+    """A cast would do as if what a CPU and a NIC share were declared _Atomic: C11 lets the two
+    types differ in size and alignment (6.2.5)."""
+    yield from (f"{path}: a cast to _Atomic: {cast}"
+                for cast in re.findall(r"\(_Atomic [a-z0-9_]* \*\)", text))
+
+
+def lesson_99():
+    """A copy of lesson 03 has all that 03 has, by being there; controls are written by hand."""
+    with tempfile.TemporaryDirectory() as top:
+        shutil.copy("Makefile", top)
+        for room in repo.lessons() + ["common", "judges", "course", "lab", "bench", "tests"]:
+            shutil.copytree(room, f"{top}/{room}")
+        shutil.copytree("03_read", f"{top}/99_new")
+        shutil.copytree("judges/03_read", f"{top}/judges/99_new")
+        known = targets(top)
+        wanted = {t.replace("-03", "-99") for t in known if re.search(r"-03(\.|$)", t)}
+        wanted |= {"run-99", "check-99", "trace-99", "check-trace-99", "break-99", "break-99.a",
+                   "trace-99.a", "ex-99.1", "hint-99.1", "reset-99.1"}
+        yield from (f"no target {target}" for target in sorted(wanted - known))
+
+        def said(*command):
+            return subprocess.run(command, cwd=top, capture_output=True, text=True).stdout.split()
+        built = said("make", "-s", "names")
+        for name in built:
+            if "03_read/" in name and "controls/" not in name:
+                if name.replace("03_read", "99_new") not in built:
+                    yield f"nothing builds {name} of 99"
+        if said("bash", "-c", '. tests/lib.sh; echo "${half_1[@]} ${half_2[@]}"').count("99_new") != 1:
+            yield "it is not in one of the halves of tests/lib.sh"

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""The tables that READMEs have between two marks, made from headers (make tables)."""
+import re
+
+from . import repo
+
+
+def said(header, role):
+    """What a role may say at its end. A PASS behind a FAIL is what only a NIC says."""
+    ends = header.get(role, ["?"])
+    nic = "" if ends[0].startswith("PASS") else "on some NICs "
+    ends = [f"{nic}PASS" if end.startswith("PASS") else end.removeprefix("FAIL ") for end in ends]
+    return ", or ".join(ends).replace("|", r"\|")
+
+
+def changes(lesson, _):
+    return ["break | what is changed"] + [f"{b.name} | {b.change}" for b in repo.breaks(lesson)]
+
+
+def outcomes(lesson, _):
+    return ["break | client | server"] + [
+        f"{b.name} | {said(b.header, 'client')} | {said(b.header, 'server')}"
+        for b in repo.breaks(lesson)]
+
+
+def exercises(lesson, about):
+    return ["exercise | task | kind | stars | minutes | what it is about"] + [
+        f"{e.name} | [{e.title}]({e.path.removeprefix(lesson + '/')}) | {e.kind} | "
+        + e.stars.replace("*", r"\*") + f" | {e.minutes} | {about.get(e.name, '?')}"
+        for e in repo.exercises(lesson)]
+
+
+def minutes(_, question):
+    table = ["no. | lesson | minutes | the question"]
+    for lesson in repo.lessons():
+        time = re.search(r"^\*\*Time:\*\*.*", repo.read(f"{lesson}/README.md"), re.M)
+        reading = sum(map(int, re.findall(r"(\d+) minutes", time[0])))
+        doing = sum(e.minutes for e in repo.exercises(lesson))
+        n, name = lesson.split("_", 1)
+        table.append(f"{n} | [{name}]({lesson}/README.md) | {reading} + {doing} | "
+                     + question.get(n, "?"))
+    return table
+
+
+def made(page):
+    """The page as it should be. What is written by hand, the last cells, it keeps."""
+    text, lesson = repo.read(page), page.split("/")[0]
+    for make in (minutes,) if page == "README.md" else (changes, outcomes, exercises):
+        mark = rf"(<!-- {make.__name__}: made by make tables[^>]*-->\n)(.*?)(<!-- end -->\n)"
+        found = re.search(mark, text, re.S)
+        if not found:
+            raise ValueError(f"no mark {make.__name__}")
+        begin, old, end = found.groups()
+        rows = [repo.cells(row) for row in re.findall(r"^\|.*", old, re.M)]
+        head, *lines = [f"| {line} |\n" for line in make(lesson, {row[0]: row[-1] for row in rows})]
+        new = [begin, "\n", head, re.sub(r"[^|\n]+", "---", head), *lines, "\n", end]
+        text = text.replace(begin + old + end, "".join(new))
+    return text

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Each check finds what it is there for."""
+import contextlib
+import tempfile
+import unittest
+from pathlib import Path
+
+from . import docs, lessons, rooms, tables
+
+RIGHT_ROW = ('| right | run | break 1a, [01](../01_send_recv/README.md) prints "PASS", '
+             '[unit](../tests/unit.c) tests "exchange" |')
+WRONG_ROWS = """
+| a file is no run | run | [client](../01_send_recv/client.c) `IBV_WR_SEND` |
+| no such line | run | [01](../01_send_recv/README.md) prints "I was here" |
+| not behind the link to a lesson | run | prints "PASS", [01](../01_send_recv/README.md) |
+| not a test of both kernels | run | [arm64](../tests/arm64) tests "lesson" |
+| not in that file | run | break 1a, [client](../01_send_recv/client.c) `IBV_WR_RDMA_READ` |
+| no such break | run | break 1z |
+| neither run nor told | seen | break 1a |
+| nowhere | told | told |"""
+PATCH = """Break 1a - nothing is posted
+rule: post
+client: FAIL SEND: an error or another error
+client: PASS 3
+server: PASS 4
+server: FAIL act 1: a|b
+why: so
+--- 01_x/server.c
+ask: not in the header
+"""
+EXERCISE = "/*\n * Exercise 1.2 - extend: half a list   ** 25 minutes\n */ /* TODO 1.2 */\n"
+README = """**Time:** 30 minutes for one part, 60 minutes for the other
+<!-- changes: made by make tables -->
+<!-- end -->
+<!-- outcomes: made by make tables -->
+<!-- end -->
+<!-- exercises: made by make tables, but for the last column -->
+| 1.2 | Some are refused. |
+<!-- end -->
+"""
+
+
+@contextlib.contextmanager
+def course(files):
+    with tempfile.TemporaryDirectory() as top, contextlib.chdir(top):
+        for name, text in files.items():
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).write_text(text, encoding="utf-8")
+        yield
+
+
+class Checks(unittest.TestCase):
+    def finds(self, faults, *wanted):
+        """One fault for each of these, and no other."""
+        faults = list(faults)
+        self.assertEqual(len(faults), len(wanted), faults)
+        for fault, text in zip(faults, wanted):
+            self.assertIn(text, fault)
+
+    def test_rows(self):
+        """rows that are wrong do not pass"""
+        def faults(row):
+            page = f"1 rows in 1 groups\n## 1 rows\n|--|\n{row}\n"
+            return [*docs.points("docs/rows.md", page, True), *docs.claims(page, ["run", "told"])]
+        self.finds(faults(RIGHT_ROW))
+        for row in WRONG_ROWS.strip().splitlines():
+            self.assertTrue(faults(row), row)
+        self.finds(docs.claims(f"2 rows in 1 groups\n## 2 rows\n|--|\n{RIGHT_ROW}\n", ["run"]), "has 1", "it has 1")
+
+    def test_points(self):
+        """what points at nothing does not pass"""
+        page = ("# A *new* [page](p.md)\n## two\n## two\n[1](#a-new-page) [2](#two-1) [3](#two-2) [4](no.md)\n"
+                "ex 1.2, exercise 1.9, breaks 1a, 1z\n[c](../01_x/a.c) `DOC: here` `DOC: nothing` `WRITE`\n"
+                "```\n[5](no.md)\n```\n")
+        with course({"docs/p.md": page, "01_x/a.c": "DOC: here", "01_x/breaks/a_b.patch": PATCH,
+                     "01_x/exercises/2_y.c": EXERCISE}):
+            self.finds(docs.points("docs/p.md", page, False), "#two-2", "no.md", "1.9", "1z", "DOC: nothing")
+        self.finds(lessons.names("01_send_recv/README.md", "DOC: nothing, make run-01, make run-11", {"run-01"}),
+                   "DOC: nothing", "run-11")
+
+    def test_words(self):
+        """words that the glossary lacks, and rows that symptoms and attributes lack, are found"""
+        glossary = "| term | x |\n|---|---|\n| QP, queue pair | x |\n| CQ | x |\n| CQ | x |\n"
+        lesson = "| word | x |\n|---|---|\n| post | x |\nQP EINVAL `CODE` SRQ\n"
+        self.finds(docs.glossary(glossary, {"1/README.md": lesson}), "twice: cq", '"post"', '"SRQ"')
+        self.finds(docs.symptoms("| `old: ...` `byte ..., not 'B'` |", '''die("byte %d," " not 'B'", f("x"));
+            die_err(f(1), "old"); must(g((1)), "a new %s"); lose(w, "x%d"); say("FAIL y"); say("PASS z");'''),
+                   "a new ...: ...", "x......", "y")
+        self.finds(docs.named("IBV_QP_PORT", ["IBV_QP", "IBV_QP_PORT"]), "IBV_QP")
+        self.finds(docs.values("| `b` | 1 |\n| `a` | 12 |", "static struct ep open_end(\n\t\t.a = 1,\n\t\t.b = 1,\n\t};"),
+                   "a is 1")
+
+    def test_typed(self):
+        """commands that nothing types do not pass"""
+        page = "`make nothing` `x`\n\n    make doctor\n\n```console\n$ ls\n$ cat\n```\n"
+        self.finds(docs.untold([page], "# c\nmake fmt\twhy\nl.\twhy\n", ["make -s doctor\n  # make nothing\ncat"]),
+                   "nothing types: make nothing", "in no page: make fmt")
+
+    def test_sentences(self):
+        """a long sentence is found"""
+        words = 16 * "word "
+        page = f"# {words}\n{words}\n- {words}. {words}\n\n| {words} | {words} |\n```\n{words * 2}\n```\n"
+        self.finds(docs.long_sentences(page))
+        self.finds(docs.long_sentences(page + words + "\n" + words), "32 words")
+
+    def test_lesson(self):
+        """the tables are those of the headers, and headers that lack something do not pass"""
+        with course({"01_x/breaks/a_b.patch": PATCH, "01_x/exercises/2_y.c": EXERCISE, "01_x/README.md": README,
+                     "judges/01_x/2_y.c": "/*\n * before: FAIL\n * hint1: a\n * hint2:\n */\n",
+                     "judges/01_x/2_y.solution.c": "", "judges/01_x/3_z.wrong": "",
+                     "judges/01_x/2_y.wrong": "== a\nverdict: a\n== b\n== c\nverdict: c\n"}):
+            self.finds(lessons.made("01_x/README.md"), "make tables")
+            page = tables.made("01_x/README.md")
+            for row in ("| 1a | nothing is posted |",
+                        r"| 1a | SEND: an error or another error, or on some NICs PASS | PASS, or act 1: a\|b |",
+                        r"| 1.2 | [Half a list](exercises/2_y.c) | extend | \*\* | 25 | Some are refused. |"):
+                self.assertIn(row + "\n", page)
+            Path("01_x/README.md").write_text(page, encoding="utf-8")
+            self.finds(lessons.made("01_x/README.md"))
+            self.assertIn("01 | [x](01_x/README.md) | 90 + 25 | ?", tables.minutes("", {}))
+            self.finds(lessons.breaks("01_x"), "no ask")
+            self.finds(lessons.exercises("01_x", False), "no hint2", "a verdict each", "2 wrong answers", "3_z.wrong is of no")
+            Path("01_x/exercises/2_y.c").write_text("\n" * 101, encoding="utf-8")
+            self.finds(list(lessons.exercises("01_x", False))[:3], "no title", "no TODO", "100 lines")
+            Path("01_x/README.md").write_text(page.replace("outcomes", ""), encoding="utf-8")
+            self.assertRaisesRegex(ValueError, "no mark outcomes", tables.made, "01_x/README.md")
+
+    def test_services(self):
+        """what other services cannot read, and a cast to _Atomic, do not pass"""
+        right = "jobs:\n  test:\n    steps:\n      - run: make deps\n"
+        self.finds(lessons.services('{"image": "x"}', right, {"deps"}))
+        self.finds(lessons.services("{}", right.replace("steps:", "steps"), {"run-01"}), "image", "steps", "no steps", "deps")
+        self.finds(lessons.services("{", right, {"deps"}), "devcontainer.json")
+        self.finds(lessons.atomics("a.c", "x = (_Atomic uint64_t *)y;"), "_Atomic uint64_t *")
+
+    def test_rooms(self):
+        """what names a room that it must not is found"""
+        homes = {"qp.h": {"common"}, "lesson.h": {"01_x", "02_y"}, "table.h": {"02_y"}, "1_z.h": {"judges"}}
+        for path, line in (("course/check", "lab/lab run build/tests/x"), ("course/check", "# tests/lib.sh"),
+                           ("01_x/server.c", '#include "qp.h"'),
+                           ("judges/01_x/a.c", '#include "lesson.h"'), ("01_x/exercises/1_z.c", '#include "1_z.h"')):
+            self.finds(rooms.calls(path, line, homes))
+        for path, line in (("course/check", ". tests/lib.sh"), ("lab/lab", "exec course/paint"), ("bench/run", "tests/wire"),
+                           ("common/qp.c", '#include "../01_x/lesson.h"'), ("01_x/server.c", '#include "table.h"'),
+                           ("judges/01_x/a.c", '#include "table.h"'), ("01_x/server.c", '#include "1_z.h"')):
+            self.finds(rooms.calls(path, line, homes), line)
