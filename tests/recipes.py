@@ -10,7 +10,7 @@ import sys
 
 DONE = "ibv_wc_status_str(wc.status));"
 FAULTS = [  # in which recipe, what stands there, and what a fault puts there
-    ("SEND", "length = sizeof buf", "length = 3"),
+    ("SEND", "length = sizeof buf", "length = 6"),
     ("RECV", "buf,\n\t.length = sizeof buf", "buf + 8,\n\t.length = sizeof buf - 8"),
     ("WRITE", "= remote_addr,", "= remote_addr + 1,"),
     ("READ", "= remote_addr,", "= remote_addr + 1,"),
@@ -36,7 +36,7 @@ def c_code(page):
     code, table = [blocks[0][1], '#include "../tests/recipes.c"\n'], []
     for number, (heading, fault, recipe) in enumerate(variants):
         code.append(f"static void recipe_{number}(void)\n{{\n{recipe}"
-                    "memcpy(&here, &buf, 8);\ndone = wc;\n}\n")
+                    "memcpy(here, &buf, 8);\ndone = wc;\n}\n")
         table.append(f'{{ "{heading}", {fault}, recipe_{number} }},\n')
     return "".join([*code, "const struct variant variants[] = {\n", *table, "{ 0 } };\n"])
 
