@@ -48,6 +48,12 @@ $B/history $B/dies: $B/10_key_value/history.o
 ALONE := $(STORE) $B/peer $B/latency $B/history $B/dies
 $(ALONE): $B/%: $B/tests/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+# docs/recipes.md, run: behind tests/recipes.c comes the code of the page.
+$B/recipes.c: tests/recipes.py docs/recipes.md tests/recipes.c
+	@mkdir -p $(@D)
+	@tests/recipes.py >$@
+$B/recipes: $B/recipes.c $B/judges/judge.o $(COMMON)
+	$Q$(CC) $(CFLAGS) -Icommon $(LDFLAGS) $^ $(LDLIBS) -o $@
 # Preloaded: a bad disk, and a NIC whose calls fail.
 $B/disk.so $B/nic.so: $B/%.so: tests/%.c
 	@mkdir -p $(@D)
@@ -62,7 +68,7 @@ $B/model $B/torn:
 PLAIN := $(PROGRAMS) $(BENCH) $(CONTENDED)
 EVERYTHING := $(PLAIN) $(PLAIN:$B/%=$B/asan/%) $(ILLUSTRATED) $(THREADS) $(EXERCISES:%.c=$B/%) $(SOLUTIONS) \
 	$(PATCHES:%.patch=$B/%/built) $(CONTROLS) $(WRONG:%=$B/%/built) \
-	$B/pair $B/unit $B/asan/unit $B/fuzz $(ALONE) $B/disk.so $B/nic.so $B/model $B/torn
+	$B/pair $B/unit $B/asan/unit $B/fuzz $(ALONE) $B/recipes $B/disk.so $B/nic.so $B/model $B/torn
 everything: $(EVERYTHING)
 names:
 	@echo $(EVERYTHING)
