@@ -28,11 +28,32 @@ def names(readme, page, known):
         yield f"no target {target}"
 
 
-def breaks(lesson):
+# The classes of what a break may do (course/break asks for one), and what shows each in the
+# header's lines of client and server.
+CLASSES = {
+    "post": r"EINVAL|ENOMEM",
+    "client": r"client: FAIL .*(error|exceeded)",
+    "server": r"server: FAIL .*[eE]rror",
+    "success": r": PASS|act \d: |other bytes|chunk \d",
+    "silence": r"nothing within|are lost",
+}
+
+
+def breaks(lesson, before=()):
+    """before: the keys of the rules that earlier lessons break."""
+    again = set()
     for b in repo.breaks(lesson):
         if not b.change:
             yield f'{b.path} does not begin with "Break {b.name} - "'
-        yield from without(b.path, "rule", "ask", "client", "server", "why")
+        yield from without(b.path, "key", "rule", "class", "ask", "client", "server", "why")
+        again |= {key for key in b.header.get("key", ()) if key in before}
+        shown = "\n".join(f"{role}: {line}" for role in ("client", "server")
+                          for line in b.header.get(role, ()))
+        for kind in " ".join(b.header.get("class", ())).split():
+            if not re.search(CLASSES.get(kind, "$^"), shown):
+                yield f"{b.path}: class {kind}, and no line shows it"
+    if len(again) > 2:
+        yield f"more than two rules of earlier lessons: {', '.join(sorted(again))}"
 
 
 def without(path, *keys):

@@ -19,7 +19,9 @@ WRONG_ROWS = """
 | neither run nor told | seen | break 1a |
 | nowhere | told | told |"""
 PATCH = """Break 1a - nothing is posted
+key: old
 rule: post
+class: silence client
 client: FAIL SEND: an error or another error
 client: PASS 3
 server: PASS 4
@@ -118,7 +120,12 @@ class Checks(unittest.TestCase):
             Path("01_x/README.md").write_text(page, encoding="utf-8")
             self.finds(lessons.made("01_x/README.md"))
             self.assertIn("01 | [x](01_x/README.md) | 90 + 25 | ?", tables.minutes("", {}))
-            self.finds(lessons.breaks("01_x"), "no ask")
+            self.finds(lessons.breaks("01_x", {"old"}), "no ask", "class silence, and no line")
+            for k in "bc":
+                Path(f"01_x/breaks/{k}_.patch").write_text(f"Break 1{k} - x\nkey: {k}\n", encoding="utf-8")
+            self.assertIn("more than two", list(lessons.breaks("01_x", {"old", "b", "c"}))[-1])
+            Path("01_x/breaks/b_.patch").unlink()
+            Path("01_x/breaks/c_.patch").unlink()
             self.finds(lessons.exercises("01_x", False), "no hint2", "a verdict each", "2 wrong answers", "3_z.wrong is of no")
             Path("01_x/exercises/2_y.c").write_text("\n" * 101, encoding="utf-8")
             self.finds(list(lessons.exercises("01_x", False))[:3], "no title", "no TODO", "100 lines")
