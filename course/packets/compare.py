@@ -68,8 +68,7 @@ def missing(excerpt, live):
 
     found = {}  # (QP, item): its place in live
     for key, of_stream in items.items():
-        places = [place for place, line in enumerate(live)
-                  if line.what != "ACK" and stream(line) == key]
+        places = [place for place, line in enumerate(live) if line.what != "ACK" and stream(line) == key]
         text = "".join(words(live[place]) + "\n" for place in places)
         for n, item in enumerate(of_stream):
             match = re.match(pattern(of_stream[:n + 1]), text)
