@@ -20,7 +20,7 @@ LEFT_OUT = r"(?:.*(?:NAK.*|, again)\n)*"
 def words(line):
     """The text of a line, without what may vary."""
     text = " ".join(ladder.show(line, line.qp != "").split()[1:])
-    return re.sub("old value .*", "old value", text)
+    return re.sub("old value [^,]*", "old value", text)
 
 
 def is_packet(line):
