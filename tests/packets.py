@@ -1,9 +1,7 @@
 #!/usr/bin/python3 -B
-"""tests/packets.py - unit tests of course/packets. No device, no tshark: what it would print is
-here as NAME=VALUE. Prints a line for each test."""
+"""tests/packets.py - unit tests of course/packets: without a device, and without tshark. A line for each."""
 import sys
 import tempfile
-import traceback
 import unittest
 
 sys.path.insert(0, "course/packets")
@@ -12,9 +10,8 @@ import compare
 import ladder
 import picture
 
-# A line for each packet; <client> and <server> stand for their addresses. QP info has: QP 0x11,
-# first PSN 0xfffffe, no region; QP 0x12, PSN 5, rkey 7, 64 bytes at 0x1000. The second comes
-# in two pieces, and a barrier with it.
+# What tshark would print of packets. QP info: QP 0x11, first PSN 0xfffffe, no region; QP 0x12, PSN 5,
+# rkey 7, 64 bytes at 0x1000. The second one comes in two pieces, and a barrier with it.
 CLIENT, SERVER = "fe80000000000000" + "1" * 16, "fe80000000000000" + "2" * 16
 PACKETS = f"""
 tcp.stream=0 tcp.srcport=4 tcp.payload=52444d41000400030000001100fffffe00000300{"0" * 8}{CLIENT}{"0" * 32}
@@ -73,8 +70,6 @@ def decode(text):
 
 
 class Packets(unittest.TestCase):
-    """The first line of each test is its name."""
-
     def test_decoder(self):
         """a capture with packets of each kind is decoded"""
         self.assertEqual([ladder.show(line) for line in decode(PACKETS)], LADDER)
@@ -110,7 +105,7 @@ class Packets(unittest.TestCase):
     def test_missing(self):
         """an excerpt is compared with a capture"""
         live = decode(PACKETS)
-        for excerpt, fault in (
+        for excerpt, fault in (  # and the line that is at fault
                 (LADDER, None),
                 ([LADDER[3], LADDER[5], LADDER[8], GAP, *LADDER[11:]], None),
                 ([LADDER[8].replace("+8", "+0 or +8")], None),
@@ -135,18 +130,11 @@ class Packets(unittest.TestCase):
             self.assertIn(text, svg)
 
 
-class Result(unittest.TestResult):
-    def addSuccess(self, test):
-        print("ok packets:", test.shortDescription())
-
-    def addFailure(self, test, err):
-        super().addFailure(test, err)
-        print("    " + "".join(traceback.format_exception(*err)).replace("\n", "\n    "))
-        print("not ok packets:", test.shortDescription())
-
-    addError = addFailure
-
-
-if __name__ == "__main__":
-    result = unittest.defaultTestLoader.loadTestsFromTestCase(Packets).run(Result())
-    sys.exit(not result.wasSuccessful())
+failed = False
+for one in unittest.defaultTestLoader.loadTestsFromTestCase(Packets):
+    result = one.run()
+    for _, why in result.failures + result.errors:
+        print("    " + why.replace("\n", "\n    "))
+    failed |= not result.wasSuccessful()
+    print("ok" if result.wasSuccessful() else "not ok", "packets:", one.shortDescription())
+sys.exit(failed)

@@ -21,16 +21,14 @@ OPCODES = [text.split(" + ") for text in (
     "ATOMIC ACK + AETH + AtomicAckETH, COMPARE_AND_SWAP + AtomicETH, FETCH_AND_ADD + AtomicETH"
 ).split(", ")]
 LENGTH = {"RETH": 16, "ImmDt": 4, "AETH": 4, "AtomicETH": 28, "AtomicAckETH": 8}
-NAKS = ("PSN sequence error", "invalid request", "remote access error",
-        "remote operational error", "invalid RD request")
-# QP info, as common/wire.c sends it: magic, version, lesson, QP number, first PSN, LID, MTU,
-# zero, rkey, GID, address, length.
+NAKS = ("PSN sequence error", "invalid request", "remote access error", "remote operational error",
+        "invalid RD request")
+# QP info (common/wire.c): magic, version, lesson, QP number, first PSN, LID, MTU, 0, rkey, GID, address, length.
 INFO = struct.Struct(">4sHHIIHBBI16sQQ")
-FIELDS = """frame.time_relative ipv6.dst ip.dst udp.length udp.payload tcp.stream tcp.srcport
-    tcp.payload ib.bth.opcode ib.bth.destqp ib.bth.psn ib.bth.padcnt ib.reth.va ib.reth.r_key
-    ib.reth.dmalen ib.atomiceth.swapdt ib.atomiceth.cmpdt ib.aeth.syndrome.opcode
-    ib.aeth.syndrome.timer ib.aeth.syndrome.error_code ib.atomicacketh.origremdt
-    ib.immdt""".split()
+FIELDS = """frame.time_relative ipv6.dst ip.dst udp.length udp.payload tcp.stream tcp.srcport tcp.payload
+    ib.bth.opcode ib.bth.destqp ib.bth.psn ib.bth.padcnt ib.reth.va ib.reth.r_key ib.reth.dmalen ib.immdt
+    ib.atomiceth.swapdt ib.atomiceth.cmpdt ib.atomicacketh.origremdt
+    ib.aeth.syndrome.opcode ib.aeth.syndrome.timer ib.aeth.syndrome.error_code""".split()
 
 
 @dataclass
@@ -128,8 +126,8 @@ class Decoder:
         if what == "READ request":
             line.amount = int(row["ib.reth.dmalen"])
         elif what.startswith(("SEND", "WRITE", "READ")):
-            line.amount = (int(row["udp.length"]) - 8 - 12 - 4 - int(row["ib.bth.padcnt"])
-                           - sum(LENGTH[header] for header in headers))
+            around = 8 + 12 + sum(LENGTH[header] for header in headers) + int(row["ib.bth.padcnt"]) + 4
+            line.amount = int(row["udp.length"]) - around
         if row["ib.reth.r_key"]:
             place, key = number(row["ib.reth.va"]), number(row["ib.reth.r_key"])
             base, unknown = self.base.setdefault((pair, receiver, key), (place, "~"))
@@ -137,17 +135,18 @@ class Decoder:
         if what == "WRITE first":
             line.more += f", of {row['ib.reth.dmalen']}"
         elif what == "COMPARE_AND_SWAP":
-            line.more += f", compare {value(row['ib.atomiceth.cmpdt'])}"
-            line.more += f", swap {value(row['ib.atomiceth.swapdt'])}"
+            compare, swap = value(row["ib.atomiceth.cmpdt"]), value(row["ib.atomiceth.swapdt"])
+            line.more += f", compare {compare}, swap {swap}"
         elif what == "FETCH_AND_ADD":
             line.more += f", add {value(row['ib.atomiceth.swapdt'])}"
         elif what == "ATOMIC ACK":
             line.more = f" old value {value(row['ib.atomicacketh.origremdt'])}"
         if row["ib.immdt"]:
             line.more += f", immediate 0x{number(row['ib.immdt']):08x}"
-        if row["ib.aeth.syndrome.opcode"] == "1":
+        syndrome = row["ib.aeth.syndrome.opcode"]
+        if syndrome == "1":
             line.what = f"RNR NAK, wait {rnr_wait(int(row['ib.aeth.syndrome.timer'])):g} ms"
-        elif row["ib.aeth.syndrome.opcode"] == "3":
+        elif syndrome == "3":
             code = int(row["ib.aeth.syndrome.error_code"])
             line.what = f"NAK: {NAKS[code] if code < len(NAKS) else f'code {code}'}"
         if what != "ACK" and (sender, pair, op, psn) in self.seen:
@@ -175,8 +174,7 @@ class Decoder:
 def tshark(file, *options):
     """What tshark prints of a capture."""
     try:
-        run = subprocess.run(["tshark", "-n", "-r", file, *options], capture_output=True,
-                             text=True, check=False)
+        run = subprocess.run(["tshark", "-n", "-r", file, *options], capture_output=True, text=True, check=False)
     except FileNotFoundError:
         sys.exit("packets: tshark is not here: type make deps")
     if run.returncode:

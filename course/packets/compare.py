@@ -20,7 +20,7 @@ LEFT_OUT = r"(?:.*(?:NAK.*|, again)\n)*"
 def words(line):
     """The text of a line, without what may vary."""
     text = " ".join(ladder.show(line, line.qp != "").split()[1:])
-    return re.sub("old value .*", "old value", text)
+    return re.sub("old value [^,]*", "old value", text)
 
 
 def is_packet(line):
@@ -68,8 +68,7 @@ def missing(excerpt, live):
 
     found = {}  # (QP, item): its place in live
     for key, of_stream in items.items():
-        places = [place for place, line in enumerate(live)
-                  if line.what != "ACK" and stream(line) == key]
+        places = [place for place, line in enumerate(live) if line.what != "ACK" and stream(line) == key]
         text = "".join(words(live[place]) + "\n" for place in places)
         for n, item in enumerate(of_stream):
             match = re.match(pattern(of_stream[:n + 1]), text)

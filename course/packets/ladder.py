@@ -4,11 +4,10 @@
 
 usage: course/packets/ladder.py [-a] FILE   -a: all lines, none folded
 
-A line has: ms since the first packet; who sends to whom; the QP, if there are several (A is
-the first pair); what it is; its PSN, counted from the first PSN of the side that asks, which
-is in its QP info; bytes; where, counted from the beginning of the region in the responder's
-QP info (of another region: from the first place seen, with "~"). "again" is what was there
-before. READMEs show such lines: parse() and excerpts() read them.
+A line has: ms since the first packet; who sends to whom; the QP, if there are several (A is the first
+pair); what it is; its PSN, counted from the first PSN of the side that asks, which is in its QP info;
+bytes; where, counted from the beginning of the region in the responder's QP info (of another region: from
+the first place seen, with "~"). "again" is what was there before. READMEs show such lines.
 """
 import re
 import signal
@@ -43,24 +42,20 @@ def parse(text):
         return capture.Line(float(found["time"]), "", found["said"])
     psn, amount = (found[name] and int(found[name]) for name in ("psn", "amount"))
     more = re.sub(" +", " ", found["more"])
-    return capture.Line(float(found["time"]), found["way"], found["what"], found["qp"] or "",
-                        psn, amount, more)
+    return capture.Line(float(found["time"]), found["way"], found["what"], found["qp"] or "", psn, amount, more)
 
 
 def excerpts(readme):
     """Of each excerpt in a README: the command, NN or NN.x, its DELAY or "", and the lines."""
     with open(readme, encoding="utf-8") as file:
-        found = re.findall(r"^\$ (make trace-(\S+)(?: DELAY=(\d+))?.*)\n((?:(?!```|\$ ).*\n)*)",
-                           file.read(), re.MULTILINE)
+        found = re.findall(r"(?m)^\$ (make trace-(\S+)(?: DELAY=(\d+))?.*)\n((?:(?!```|\$ ).*\n)*)", file.read())
     return [(*name, lines.splitlines()) for *name, lines in found]
 
 
 def fold(lines):
-    """The text of all Lines: what repeats itself once, and of many lines with nothing new
-    the first and the last."""
+    """The text of all Lines: what repeats itself once; of many with nothing new the first and the last."""
     qps = any(line.qp for line in lines)
-    keys = [(line.way, line.what, line.qp, line.amount) if line.way else i
-            for i, line in enumerate(lines)]
+    keys = [(line.way, line.what, line.qp, line.amount) if line.way else i for i, line in enumerate(lines)]
     out, held = [], []
 
     def flush():
@@ -87,8 +82,8 @@ def fold(lines):
                 held.append(show(line, qps))
         if saved:
             n = saved // period
-            held.append(f"{'':12}... " + (f"{n} more like this" if period == 1 else
-                                          f"these {period} lines {n} times more"))
+            again = f"{n} more like this" if period == 1 else f"these {period} lines {n} times more"
+            held.append(f"{'':12}... {again}")
         i += saved + (period or 1)
     flush()
     return out
