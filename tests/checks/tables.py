@@ -31,7 +31,7 @@ def exercises(lesson, about):
 
 
 def minutes(_, question):
-    table = ["no. | lesson | minutes | the question"]
+    table, all_reading, all_doing = ["no. | lesson | minutes | the question"], 0, 0
     for lesson in repo.lessons():
         time = re.search(r"^\*\*Time:\*\*.*", repo.read(f"{lesson}/README.md"), re.M)
         reading = sum(map(int, re.findall(r"(\d+) minutes", time[0])))
@@ -39,7 +39,8 @@ def minutes(_, question):
         n, name = lesson.split("_", 1)
         table.append(f"{n} | [{name}]({lesson}/README.md) | {reading} + {doing} | "
                      + question.get(n, "?"))
-    return table
+        all_reading, all_doing = all_reading + reading, all_doing + doing
+    return table + [f"all | | {all_reading / 60:.0f} + {all_doing / 60:.0f} hours | "]
 
 
 def made(page):
