@@ -151,16 +151,23 @@ void execute(struct ep *ep, struct ibv_send_wr wr)
 	expect_completion(ep, "the judge's request");
 }
 
-bool completes_within(struct ep *ep, double ms, struct ibv_wc *wc)
+bool poll_one(struct ep *ep, struct ibv_wc *wc)
 {
-	double end = now_ms() + ms;
-	int n;
+	int n = ibv_poll_cq(ep->cq, 1, wc);
 
-	while ((n = ibv_poll_cq(ep->cq, 1, wc)) == 0 && now_ms() < end)
-		;
 	if (n < 0)
 		die("ibv_poll_cq returned %d", n);
 	return n == 1;
+}
+
+bool completes_within(struct ep *ep, double ms, struct ibv_wc *wc)
+{
+	double end = now_ms() + ms;
+
+	while (!poll_one(ep, wc))
+		if (now_ms() >= end)
+			return false;
+	return true;
 }
 
 void late_answers(struct duo *d, unsigned ms)
