@@ -58,7 +58,6 @@ $B/pair: $B/course/pair.o $B/common/plumbing/qdisc.o
 num = $(firstword $(subst _, ,$(notdir $1)))
 lesson = $(firstword $(subst /, ,$1))
 id = $(call num,$(call lesson,$1)).$(call num,$1)
-
 # LESSON NUMBER
 define lesson_targets
 .PHONY: $1 run-$2 check-$2 trace-$2 check-trace-$2 break-$2
@@ -106,9 +105,9 @@ run-% check-% break-% trace-% ex-% hint-% reset-%:
 help: ## this list
 	@course/help $(MAKEFILE_LIST)
 deps: ## install what is needed, by package name
-	@lab/deps
 deps-tools: ## the same, and what only make bench, book and test-pages need
-	@lab/deps more
+deps deps-tools:
+	@lab/deps $(if $(@:deps=),more)
 doctor: ## check what a run needs, and say how to fix it
 lab-up: ## keep the lab running, so that the next run takes a second
 lab-down: ## end it
