@@ -65,14 +65,10 @@ void duo_connect(struct duo *d, unsigned to_you, unsigned to_peer)
 
 void duo_up(struct duo *d)
 {
-	struct ibv_qp_cap cap = {
-		.max_send_wr = 16,
-		.max_recv_wr = 16,
-		.max_send_sge = 4,
-		.max_recv_sge = 4,
-		.max_inline_data = 64,
-	};
+	struct ibv_qp_cap cap = { .max_inline_data = 64 };
 
+	cap.max_send_wr = cap.max_recv_wr = 16;
+	cap.max_send_sge = cap.max_recv_sge = 4;
 	duo_open(d, cap);
 	duo_connect(d, ALL_REMOTE, ALL_REMOTE);
 }
