@@ -101,7 +101,6 @@ $(foreach e,$(EXERCISES),$(eval $(call exercise_targets,$e,$(call id,$e),$B/$(e:
 
 run-% check-% break-% trace-% ex-% hint-% reset-%:
 	@course/no-such $@ >&2; exit 2
-
 help: ## this list
 	@course/help $(MAKEFILE_LIST)
 deps: ## install what is needed, by package name
