@@ -37,7 +37,7 @@ $B/unit: $B/tests/unit.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
 $B/asan/unit: $B/asan/tests/unit.o $(COMMON:$B/%=$B/asan/%)
 	$Q$(CC) $(CFLAGS) $(ASAN) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
-# Any bytes as QP info (libFuzzer is clang's), and peers that break the rules.
+# Any bytes as QP info (libFuzzer is clang's).
 FUZZED := tests/fuzz.c common/tcp.c common/plumbing/sockets.c
 $B/fuzz: $(FUZZED) common/common.h
 	$Qclang $(filter -std% -D%,$(CFLAGS)) -g -O1 -Icommon -fno-sanitize-recover=all \
@@ -45,7 +45,7 @@ $B/fuzz: $(FUZZED) common/common.h
 STORE := $B/store_model $B/rude $B/crowd
 $(STORE): $B/09_block_store/ask.o $B/09_block_store/lesson.o
 $B/history $B/dies: $B/10_key_value/history.o
-ALONE := $(STORE) $B/peer $B/latency $B/history $B/dies
+ALONE := $(STORE) $B/history $B/dies
 $(ALONE): $B/%: $B/tests/%.o $(COMMON)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 # docs/recipes.md, run: behind tests/recipes.c comes the code of the page.
