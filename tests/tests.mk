@@ -37,7 +37,7 @@ THREADS := $(foreach l,$(sort $(dir $(THREADED))),$B/tsan/$lserver $B/tsan/$lcli
 STORE := $B/store_model $B/rude $B/crowd
 $(STORE): $B/09_block_store/ask.o $B/09_block_store/lesson.o
 $B/history $B/dies: $B/10_key_value/history.o
-ALONE := $(STORE) $B/peer $B/latency $B/history $B/dies $B/unit
+ALONE := $(STORE) $B/history $B/dies $B/unit
 $(ALONE): $B/%: $B/tests/%.o $(COMMON)
 	$(link)
 # docs/recipes.md, run: behind tests/recipes.c comes the code of the page.
