@@ -39,21 +39,25 @@ includes = -Icommon $(foreach l,$(filter $(LESSONS),$(subst /, ,$1)),-I$l -Ijudg
 # For the scripts that compile a changed copy.
 export COMPILE = $(CC) $(filter-out -Werror,$(CFLAGS)) -Wno-unused -Icommon
 export COMMON LDLIBS
+define compile
+@mkdir -p $(@D)
+$Q$(CC) $(CFLAGS) -MMD -MP $(call includes,$<) -c $< -o $@ || \
+	{ echo "$<: it does not compile; the compiler says why above"; exit 1; }
+endef
+link = $Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 $B/%.o: %.c
-	@mkdir -p $(@D)
-	$Q$(CC) $(CFLAGS) -MMD -MP $(call includes,$<) -c $< -o $@ || \
-		{ echo "$<: it does not compile; the compiler says why above"; exit 1; }
+	$(compile)
 $B/%: $B/%.o $(COMMON)
-	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
-# What runs a server and a client side by side.
+	$(link)
+$B/pair: LDLIBS :=
 $B/pair: $B/course/pair.o $B/common/plumbing/qdisc.o
-	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+	$(link)
 
-# The number of a lesson, an exercise or a break: what is in front of the first "_".
+# What is in front of the "_": a number, or a letter. And both, as in make ex-03.1.
 num = $(firstword $(subst _, ,$(notdir $1)))
 lesson = $(firstword $(subst /, ,$1))
-
+id = $(call num,$(call lesson,$1)).$(call num,$1)
 # LESSON NUMBER
 define lesson_targets
 .PHONY: $1 run-$2 check-$2 trace-$2 check-trace-$2 break-$2
@@ -67,57 +71,54 @@ check-trace-$2:
 	@tests/trace-check $1
 trace-$2:
 	@course/trace $2$(addprefix +,$(DELAY)) $B/$1/server $B/$1/client
-break-$2: $(foreach p,$(filter $1/%,$(PATCHES)),break-$2.$(call num,$p))
+break-$2: $(foreach p,$(filter $1/%,$(PATCHES)),break-$(call id,$p))
 endef
-# PATCH LESSON'S_NUMBER LETTER LESSON. A break asks for a prediction if it is the only target.
+# PATCH ID LESSON BUILT. A break asks for a prediction if it is the only target.
 define break_targets
-.PHONY: break-$2.$3 trace-$2.$3
-$B/$(1:.patch=)/built: $1 $(COMMON) $B/$4/server $B/$4/client
+.PHONY: break-$2 trace-$2
+$4/built: $1 $(COMMON) $B/$3/server $B/$3/client
 	@course/build-break $1
-break-$2.$3 trace-$2.$3: $B/pair $B/$(1:.patch=)/built
-break-$2.$3:
+break-$2 trace-$2: $B/pair $4/built
+break-$2:
 	@$$(if $$(filter-out $$@,$$(MAKECMDGOALS)),ASK=no )course/break $1
-trace-$2.$3:
-	@course/trace $2.$3$(addprefix +,$(DELAY)) $B/$(1:.patch=)/server $B/$(1:.patch=)/client
+trace-$2:
+	@course/trace $2$(addprefix +,$(DELAY)) $4/server $4/client
 endef
-# EXERCISE LESSON'S_NUMBER K LESSON NAME. Its judge is the rest of the program.
+# EXERCISE ID PROGRAM JUDGE. The judge is the rest of the program.
 define exercise_targets
-.PHONY: ex-$2.$3 hint-$2.$3 reset-$2.$3
-$B/$4/exercises/$5 $B/judges/$4/$5.solution: $B/judges/$4/$5.o $B/judges/judge.o
-ex-$2.$3: $B/$4/exercises/$5
+.PHONY: ex-$2 hint-$2 reset-$2
+$3 $4.solution: $4.o $B/judges/judge.o
+ex-$2: $3
 	@course/paint course/exercise $1
-hint-$2.$3:
+hint-$2:
 	@course/exercise --hint $1 $(if $(MORE),2)
-reset-$2.$3:
+reset-$2:
 	@course/exercise --reset $1
 endef
 $(foreach l,$(LESSONS),$(eval $(call lesson_targets,$l,$(call num,$l))))
-$(foreach p,$(PATCHES),$(eval $(call break_targets,$p,$(call num,$(call lesson,$p)),$(call num,$p),$(call lesson,$p))))
-$(foreach e,$(EXERCISES),$(eval $(call exercise_targets,$e,$(call num,$(call lesson,$e)),$(call num,$e),$(call lesson,$e),$(basename $(notdir $e)))))
+$(foreach p,$(PATCHES),$(eval $(call break_targets,$p,$(call id,$p),$(call lesson,$p),$B/$(p:.patch=))))
+$(foreach e,$(EXERCISES),$(eval $(call exercise_targets,$e,$(call id,$e),$B/$(e:.c=),$B/judges/$(subst exercises/,,$(e:.c=)))))
 
 run-% check-% break-% trace-% ex-% hint-% reset-%:
 	@course/no-such $@ >&2; exit 2
-
 help: ## this list
 	@course/help $(MAKEFILE_LIST)
 deps: ## install what is needed, by package name
-	@lab/deps
 deps-tools: ## the same, and what only make bench, book and test-pages need
-	@lab/deps more
+deps deps-tools:
+	@lab/deps $(if $(@:deps=),more)
 doctor: ## check what a run needs, and say how to fix it
-	@lab/lab doctor
 lab-up: ## keep the lab running, so that the next run takes a second
-	@lab/lab up
 lab-down: ## end it
-	@lab/lab down
 lab-shell: ## a shell inside the lab: ibv_devinfo, rdma, tcpdump, tc
-	@lab/lab shell
+doctor lab-up lab-down lab-shell:
+	@lab/lab $(@:lab-%=%)
 atomic-write: $B/06_atomics/atomic_write ## lesson 06's second program
 	@course/paint lab/lab run sh -c '"$$0" $${DEV_CLIENT:+-d "$$DEV_CLIENT"} || test $$? = 77' $<
 progress: ## which exercises pass now, and which is the next
-	@course/paint course/progress
 handout: ## an archive of all this for students, without the solutions
-	@course/handout
+progress handout:
+	@course/paint course/$@
 pictures: ## draw the packets of each lesson (wire.svg), as its README shows them
 	@for l in $(LESSONS); do course/packets/picture.py $$l/README.md >$$l/wire.svg || exit; done
 book: ## the whole course as one page and as PDF, in build/book
@@ -131,11 +132,9 @@ clean: ## remove everything that was built (lab-down comes first)
 # What measures, and what tests.
 include bench/bench.mk tests/tests.mk
 
-# (Reading all of them takes half a second. For one lesson its own will do.)
-ifneq ($(filter-out hint-% reset-% progress lab-% help,$(or $(MAKECMDGOALS),all)),)
-OF := $(patsubst run-%,%,$(patsubst ex-%,%,$(MAKECMDGOALS)))
-DEPS := $(if $(filter-out run-% ex-%,$(or $(MAKECMDGOALS),all)),$B,$(foreach n,$(OF),$(wildcard \
-	$B/common $B/judges/judge.d $B/$(firstword $(subst ., ,$n))_* $B/judges/$(firstword $(subst ., ,$n))_*)))
--include $(shell find $(DEPS) \( -path $B/kernel -o -path $B/next -o -path $B/roots \) -prune \
-	-o -type f -name '*.d' -print 2>/dev/null)
-endif
+# What an object depends on is in its .d file. Reading all of them takes half a second, so
+# not for one lesson, nor for what compiles nothing.
+FEW := run-% ex-% hint-% reset-% progress lab-% help
+OF := $(if $(filter-out $(FEW),$(or $(MAKECMDGOALS),all)),,$(addsuffix _*,$(basename $(patsubst ex-%,%,$(MAKECMDGOALS:run-%=%)))))
+-include $(wildcard $(patsubst %,$B/%/*.d,$(if $(OF),common common/plumbing course judges \
+	$(OF) $(OF:%=%/exercises) $(OF:%=judges/%),* */* */*/*)))

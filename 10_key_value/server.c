@@ -26,6 +26,11 @@ static void let_in(struct ep *ep)
 {
 	struct qp_info client = recv_info(ep, 0);
 
+	if (!mr) /* nothing is open before the first client has spoken */
+		mr = ibv_reg_mr(ep->pd, &shared, sizeof shared,
+				rights | IBV_ACCESS_LOCAL_WRITE);
+	if (!mr)
+		die_err(errno, "ibv_reg_mr");
 	qp_to_init(ep, (unsigned)rights);
 	send_info(ep, mr);
 	qp_to_rtr(ep, &client);
@@ -102,10 +107,6 @@ int main(int argc, char **argv)
 	struct options opt = parse_args(argc, argv, "server", LESSON);
 
 	conn[0] = ep_open(&opt, cap);
-	mr = ibv_reg_mr(conn[0].pd, &shared, sizeof shared,
-			rights | IBV_ACCESS_LOCAL_WRITE);
-	if (!mr)
-		die_err(errno, "ibv_reg_mr");
 	tcp_accept(&conn[0]);
 	for (int i = 0; i < CLIENTS; i++) {
 		if (i > 0)

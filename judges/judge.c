@@ -65,14 +65,10 @@ void duo_connect(struct duo *d, unsigned to_you, unsigned to_peer)
 
 void duo_up(struct duo *d)
 {
-	struct ibv_qp_cap cap = {
-		.max_send_wr = 16,
-		.max_recv_wr = 16,
-		.max_send_sge = 4,
-		.max_recv_sge = 4,
-		.max_inline_data = 64,
-	};
+	struct ibv_qp_cap cap = { .max_inline_data = 64 };
 
+	cap.max_send_wr = cap.max_recv_wr = 16;
+	cap.max_send_sge = cap.max_recv_sge = 4;
 	duo_open(d, cap);
 	duo_connect(d, ALL_REMOTE, ALL_REMOTE);
 }
@@ -151,16 +147,23 @@ void execute(struct ep *ep, struct ibv_send_wr wr)
 	expect_completion(ep, "the judge's request");
 }
 
-bool completes_within(struct ep *ep, double ms, struct ibv_wc *wc)
+bool poll_one(struct ep *ep, struct ibv_wc *wc)
 {
-	double end = now_ms() + ms;
-	int n;
+	int n = ibv_poll_cq(ep->cq, 1, wc);
 
-	while ((n = ibv_poll_cq(ep->cq, 1, wc)) == 0 && now_ms() < end)
-		;
 	if (n < 0)
 		die("ibv_poll_cq returned %d", n);
 	return n == 1;
+}
+
+bool completes_within(struct ep *ep, double ms, struct ibv_wc *wc)
+{
+	double end = now_ms() + ms;
+
+	while (!poll_one(ep, wc))
+		if (now_ms() >= end)
+			return false;
+	return true;
 }
 
 void late_answers(struct duo *d, unsigned ms)

@@ -71,6 +71,8 @@ int outcome(struct ep *ep, struct ibv_send_wr wr, const void *p, size_t len,
 /* Posts wr, SIGNALED, and takes its completion; dies if that is no success. */
 void execute(struct ep *ep, struct ibv_send_wr wr);
 
+/* Takes a completion, if there is one. */
+bool poll_one(struct ep *ep, struct ibv_wc *wc);
 /* The next completion, if one comes within so many ms. */
 bool completes_within(struct ep *ep, double ms, struct ibv_wc *wc);
 

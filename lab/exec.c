@@ -4,13 +4,10 @@
  *
  * It stands between ssh and the command in the guest, and another around ssh on
  * the host, for three things that ssh does not do:
- *
  * - When the reader of our stdout or stderr goes away, the command is ended, as
  *   in "lab run yes | head -1". ssh would go on and throw the rest away.
- * - When we get a SIGTERM, so does the command. A shared connection leaves the
- *   command running when its user is killed; lab/vm sends us the signal.
- * - When the command ends, its descendants do, wherever they have moved: a run
- *   leaves nothing behind in a lab that stays up.
+ * - When we get a SIGTERM, so does the command.
+ * - When the command ends, its descendants do, wherever they have moved.
  *
  * NAME is a file that is removed at the end: in the guest, that of our pid. If the
  * status is 255, which is ssh's own failure, too, it is NAME.255 from then on.
@@ -42,11 +39,10 @@ static void signal_children(int sig)
 	FILE *f = fopen("/proc/thread-self/children", "re");
 	char pid[16];
 
-	if (!f)
-		return;
-	while (fscanf(f, "%15s", pid) == 1)
+	while (f && fscanf(f, "%15s", pid) == 1)
 		kill((pid_t)strtol(pid, NULL, 10), sig);
-	fclose(f);
+	if (f)
+		fclose(f);
 }
 
 /*
@@ -85,11 +81,6 @@ static int end(int status)
 	else
 		unlink(name);
 	return status;
-}
-
-static int closed(const struct pollfd *p)
-{
-	return p->revents & (POLLERR | POLLHUP);
 }
 
 /*
@@ -157,9 +148,9 @@ int main(int argc, char **argv)
 		if (poll(p, 3, -1) < 0)
 			continue;
 		if (!(p[0].revents & POLLIN)) {
-			if (!closed(&p[1]) && !closed(&p[2]))
-				continue;
-			return end(128 + SIGPIPE);
+			if ((p[1].revents | p[2].revents) & (POLLERR | POLLHUP))
+				return end(128 + SIGPIPE);
+			continue;
 		}
 		if (read(sig_fd, &info, sizeof info) != sizeof info)
 			continue;

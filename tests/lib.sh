@@ -1,9 +1,18 @@
 # shellcheck shell=bash disable=SC2034 # for those who source this
 # tests/lib.sh - what the tests share. Sourced, in the checkout's root.
 . course/lib.sh
+set -u
+failed=
+
+# scratch COMMAND...: $tmp is a directory until the script ends; first COMMAND is done then.
+scratch() {
+	tmp=$(mktemp -d)
+	at_end=("$@")
+	trap '"${at_end[@]}"; rm -rf "$tmp"' EXIT
+}
 
 # clone_to DIR [OPTION...]: a clone of this checkout, whosever it is. (git asks the side
-# that is cloned, which does not see the variables above.)
+# that is cloned, which does not see the variables of course/lib.sh.)
 clone_to() { git clone -q -u "git -c safe.directory='*' upload-pack" "${@:2}" . "$1"; }
 
 # The lessons in two parts for two labs. In make test the first part has the tests of the
@@ -16,9 +25,13 @@ for lesson in [0-9][0-9]_*; do
 	esac
 done
 
-# The lab's own two interfaces: find_wire sets $net0, the server's, and $net1; then
-# bad_wire FAULT is a fault of netem in both directions, until good_wire.
+# find_wire: the lab's own two interfaces, $net0 is the server's, and $net1; false if the lab
+# did not make them. bad_wire FAULT: a fault of netem in both directions, until good_wire.
 find_wire() {
+	case $LAB_KIND in
+	vm | host) ;;
+	*) echo "skip a bad wire: only on interfaces that the lab made" && return 1 ;;
+	esac
 	read -r net0 <"/sys/class/infiniband/$DEV_SERVER/ports/1/gid_attrs/ndevs/0"
 	read -r net1 <"/sys/class/infiniband/$DEV_CLIENT/ports/1/gid_attrs/ndevs/0"
 }
@@ -30,33 +43,38 @@ good_wire() {
 	tc qdisc del dev "$net1" root
 } 2>/dev/null
 
-# ok NAME / not_ok NAME WHY: one test, one line.
-ok() { echo "ok $1"; }
+# ok NAME / not_ok NAME WHY: one test, one line, and how long it took if that was long.
+# result NAME [WHY]: ok if nothing speaks against it. check NAME WHY COMMAND...: ok if the
+# command succeeds, else WHY.
+since=$SECONDS
+ok() { echo "ok $1" && took; }
 not_ok() {
 	echo "not ok $1${2:+: $2}"
-	# shellcheck disable=SC2034 # those who source this look at it
 	failed=1
+	took
+}
+result() { if [ -z "${2-}" ]; then ok "$1"; else not_ok "$1" "$2"; fi; }
+check() { if "${@:3}"; then ok "$1"; else not_ok "$1" "$2"; fi; }
+took() {
+	[ $((SECONDS - since)) -lt 10 ] || echo "    ($((SECONDS - since)) s)"
+	since=$SECONDS
 }
 
 # try NAME COMMAND...: passes if the command does; else shows what it said.
 try() {
-	local name=$1 start=$SECONDS said
-	shift
-	if said=$("$@" 2>&1); then
-		ok "$name"
-	else
-		echo "    ${said//$'\n'/$'\n'    }"
-		not_ok "$name"
-	fi
-	[ $((SECONDS - start)) -lt 10 ] || echo "    ($((SECONDS - start)) s)"
+	local said
+	said=$("${@:2}" 2>&1) && ok "$1" && return
+	echo "    ${said//$'\n'/$'\n'    }"
+	not_ok "$1"
 }
 
 # For a test that looks for several faults of one thing: begin with faults=, call
 # wrong TEXT for each, and end with verdict NAME.
 wrong() { faults+="$1; "; }
-verdict() {
-	if [ -z "$faults" ]; then ok "$1"; else not_ok "$1" "${faults%; }"; fi
-}
+verdict() { result "$1" "${faults%; }"; }
+
+# last_lines FILE...: on one line, for a WHY.
+last_lines() { tail -qn 1 "$@" 2>/dev/null | paste -sd '|'; }
 
 # built FILE...: are they there? What could not be built has failed by name already
 # (tests/run), and nothing that needs it is judged.
@@ -65,6 +83,20 @@ built() {
 	for f; do
 		[ -e "$f" ] || { echo "# not judged, missing: $f" && return 1; }
 	done
+}
+
+# compile PROGRAM SOURCE|OPTION...: with common/.
+compile() {
+	local cc flags
+	read -ra cc <<<"${CC:-cc}" # perhaps with options
+	read -ra flags <<<"$(make -s flags)"
+	"${cc[@]}" "${flags[@]}" -Icommon "${@:2}" common/*.c common/*/*.c -libverbs -pthread -o "$1"
+}
+
+# run_alone DIR COMMAND: in the lab; what it prints, and its status, are then DIR/server.*.
+run_alone() {
+	mkdir -p "$1"
+	ask_lab "$1" "$2 >\"\$dir/server.out\" 2>\"\$dir/server.err\"; echo \$? >\"\$dir/server.rc\""
 }
 
 # includes_of FILE: sets includes to the compiler's options for it, as the Makefile does:

@@ -1,5 +1,5 @@
 # What only make test runs, and how it is built.
-.PHONY: everything names test test-faults test-fresh test-arm64 test-pages soak lint
+.PHONY: everything names flags test test-faults test-fresh test-arm64 test-pages soak lint
 
 # Faulty lessons that tests must see: tests/X-controls/NN_lesson/what.patch, where X is the
 # test. And wrong answers, each with the verdict that it must get.
@@ -19,59 +19,60 @@ $(foreach w,$(WRONG),$(eval $B/$w/built: $(w:.wrong=.solution.c) $B/$(w:.wrong=.
 # The same programs with sanitizers: build/asan/..., build/tsan/...
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
 define sanitized
+$B/$1/%: override CFLAGS += $2
 $B/$1/%.o: %.c
-	@mkdir -p $$(@D)
-	$Q$$(CC) $$(CFLAGS) $2 -MMD -MP $$(call includes,$$<) -c $$< -o $$@
+	$$(compile)
 $(COMMON:$B/%=$B/$1/%):
 $B/$1/%: $B/$1/%.o $(COMMON:$B/%=$B/$1/%)
-	$Q$$(CC) $$(CFLAGS) $2 $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@
+	$$(link)
 $(foreach l,$(LESSONS),
 $(patsubst $B/%,$B/$1/%,$(filter $B/$l/%,$(PROGRAMS))): $(patsubst %.c,$B/$1/%.o,$(filter $l/%,$(PARTS))))
 endef
 $(eval $(call sanitized,asan,$(ASAN)))
 $(eval $(call sanitized,tsan,-fsanitize=thread))
-# What has threads.
-THREADS := $(foreach l,$(sort $(foreach f,$(shell grep -l pthread_create [0-9]*/*.c),$(dir $f))),$B/tsan/$lserver $B/tsan/$lclient)
+# What has threads. (To look takes other programs, and make run-01 need not know.)
+THREADED := $(if $(filter everything names,$(MAKECMDGOALS)),$(shell grep -l pthread_create [0-9]*/*.c))
+THREADS := $(foreach l,$(sort $(dir $(THREADED))),$B/tsan/$lserver $B/tsan/$lclient)
 
-$B/unit: $B/tests/unit.o $(COMMON)
-	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
-$B/asan/unit: $B/asan/tests/unit.o $(COMMON:$B/%=$B/asan/%)
-	$Q$(CC) $(CFLAGS) $(ASAN) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
-# Any bytes as QP info (libFuzzer is clang's), and peers that break the rules.
-FUZZED := tests/fuzz.c common/tcp.c common/plumbing/sockets.c
-$B/fuzz: $(FUZZED) common/common.h
-	$Qclang $(filter -std% -D%,$(CFLAGS)) -g -O1 -Icommon -fno-sanitize-recover=all \
-		-fsanitize=fuzzer,address,undefined $(FUZZED) -o $@
 STORE := $B/store_model $B/rude $B/crowd
 $(STORE): $B/09_block_store/ask.o $B/09_block_store/lesson.o
 $B/history $B/dies: $B/10_key_value/history.o
-ALONE := $(STORE) $B/peer $B/latency $B/history $B/dies
+ALONE := $(STORE) $B/history $B/dies $B/unit
 $(ALONE): $B/%: $B/tests/%.o $(COMMON)
-	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+	$(link)
 # docs/recipes.md, run: behind tests/recipes.c comes the code of the page.
 $B/recipes.c: tests/recipes.py docs/recipes.md tests/recipes.c
 	@mkdir -p $(@D)
 	@tests/recipes.py >$@
 $B/recipes: $B/recipes.c $B/judges/judge.o $(COMMON)
 	$Q$(CC) $(CFLAGS) -Icommon $(LDFLAGS) $^ $(LDLIBS) -o $@
+$B/asan/unit: $B/asan/tests/unit.o $(COMMON:$B/%=$B/asan/%)
+	$(link)
+$B/unit $B/asan/unit: LDLIBS += -lcmocka
+# The protocol of lesson 10 in all orders, and its checksum: no device, no common/.
+$B/model $B/torn: LDLIBS :=
+$B/model: $B/tests/search.o
+$B/model $B/torn: $B/%: $B/tests/%.o
+	$(link)
+# Any bytes as QP info (libFuzzer is clang's).
+FUZZED := tests/fuzz.c common/tcp.c common/plumbing/sockets.c
+$B/fuzz: $(FUZZED) common/common.h
+	$Qclang $(CFLAGS) -Icommon -fno-sanitize-recover=all -fsanitize=fuzzer,address,undefined $(FUZZED) -o $@
 # Preloaded: a bad disk, and a NIC whose calls fail.
 $B/disk.so $B/nic.so: $B/%.so: tests/%.c
 	@mkdir -p $(@D)
 	$Q$(CC) $(CFLAGS) -fPIC -shared $(LDFLAGS) $< -ldl -o $@
-# The protocol of lesson 10 in all orders, and its checksum: no device, no common/.
-$B/model: $B/tests/model.o $B/tests/search.o
-$B/torn: $B/tests/torn.o
-$B/model $B/torn:
-	$Q$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 
-# All that the tests run; names prints it, a word each.
+# All that the tests run; names prints it, a word each. flags prints the compiler's options.
 PLAIN := $(PROGRAMS) $(BENCH) $(CONTENDED)
 EVERYTHING := $(PLAIN) $(PLAIN:$B/%=$B/asan/%) $(ILLUSTRATED) $(THREADS) $(EXERCISES:%.c=$B/%) $(SOLUTIONS) \
 	$(PATCHES:%.patch=$B/%/built) $(CONTROLS) $(WRONG:%=$B/%/built) \
-	$B/pair $B/unit $B/asan/unit $B/fuzz $(ALONE) $B/recipes $B/disk.so $B/nic.so $B/model $B/torn
+	$B/pair $B/asan/unit $B/fuzz $(ALONE) $B/recipes $B/disk.so $B/nic.so $B/model $B/torn
 everything: $(EVERYTHING)
 names:
 	@echo $(EVERYTHING)
+flags:
+	@echo $(CFLAGS)
 tables: ## write the tables of the READMEs anew, from the headers of breaks and exercises
 	@tests/static --tables
 

@@ -17,17 +17,8 @@
  */
 #include "3_sleep.h"
 
-static bool look(struct ep *ep, struct ibv_wc *wc)
-{
-	int n = ibv_poll_cq(ep->cq, 1, wc);
-
-	if (n < 0)
-		die("ibv_poll_cq returned %d", n);
-	return n == 1;
-}
-
 void next_message(struct ep *ep, struct ibv_wc *wc)
 {
-	while (!look(ep, wc)) /* TODO 1.3 */
+	while (!poll_one(ep, wc)) /* TODO 1.3 */
 		sleep_until_event(ep);
 }

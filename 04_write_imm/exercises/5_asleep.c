@@ -34,21 +34,12 @@ static void post_receive(struct ep *ep)
 		die_err(rc, "ibv_post_recv");
 }
 
-static bool look(struct ep *ep, struct ibv_wc *wc)
-{
-	int n = ibv_poll_cq(ep->cq, 1, wc);
-
-	if (n < 0)
-		die("ibv_poll_cq returned %d", n);
-	return n == 1;
-}
-
 /* The next completion. */
 static struct ibv_wc next(struct ep *ep)
 {
 	struct ibv_wc wc;
 
-	while (!look(ep, &wc)) /* TODO 4.5: it looks again and again */
+	while (!poll_one(ep, &wc)) /* TODO 4.5: it looks again and again */
 		;
 	return wc;
 }

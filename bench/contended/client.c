@@ -23,49 +23,45 @@ static struct qp_info server;
 static struct settings set;
 static atomic_bool enough;
 
+static void execute(struct ep *ep, struct ibv_send_wr wr, void *here,
+		    size_t len)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)here,
+			       .length = (uint32_t)len,
+			       .lkey = mr->lkey };
+
+	wr.send_flags = IBV_SEND_SIGNALED;
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	post(ep, &wr);
+	expect_completion(ep, "a request");
+}
+
 /* One request, to its end. from: a place in the server's record. */
 static void transfer(struct ep *ep, enum ibv_wr_opcode opcode, void *here,
 		     size_t len, size_t from)
 {
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)here,
-		.length = (uint32_t)len,
-		.lkey = mr->lkey,
-	};
 	struct ibv_send_wr wr = {
 		.opcode = opcode,
-		.send_flags = IBV_SEND_SIGNALED,
-		.sg_list = &sge,
-		.num_sge = 1,
 		.wr.rdma = { .remote_addr = server.addr + from,
 			     .rkey = server.rkey },
 	};
 
-	post(ep, &wr);
-	expect_completion(ep, "READ or WRITE");
+	execute(ep, wr, here, len);
 }
 
 /* Makes the version odd, if it is still what we left. */
 static void take(struct ep *ep, uint64_t even)
 {
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)&own.old,
-		.length = 8,
-		.lkey = mr->lkey,
-	};
 	struct ibv_send_wr wr = {
 		.opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
-		.send_flags = IBV_SEND_SIGNALED,
-		.sg_list = &sge,
-		.num_sge = 1,
 		.wr.atomic = { .remote_addr = server.addr,
 			       .rkey = server.rkey,
 			       .compare_add = even,
 			       .swap = even + 1 },
 	};
 
-	post(ep, &wr);
-	expect_completion(ep, "COMPARE_AND_SWAP");
+	execute(ep, wr, &own.old, 8);
 	if (own.old != even)
 		die("the version was %llu, not %llu",
 		    (unsigned long long)own.old, (unsigned long long)even);

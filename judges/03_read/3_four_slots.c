@@ -45,6 +45,21 @@ static void looks(void)
 		      busy, SLOTS, seen.posted, n);
 }
 
+void read_record(struct ep *ep, const struct records *r, int i, int slot)
+{
+	struct ibv_sge into = { .addr = (uintptr_t)r->slots[slot],
+				.length = RECORD,
+				.lkey = r->lkey };
+	struct ibv_send_wr read = { .opcode = IBV_WR_RDMA_READ,
+				    .send_flags = IBV_SEND_SIGNALED };
+
+	read.sg_list = &into;
+	read.num_sge = 1;
+	read.wr.rdma.remote_addr = r->addr + (uint64_t)i * RECORD;
+	read.wr.rdma.rkey = r->rkey;
+	post(ep, &read);
+}
+
 void take(int i)
 {
 	if (i != taken)

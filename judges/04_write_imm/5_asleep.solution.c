@@ -14,15 +14,6 @@ static void post_receive(struct ep *ep)
 		die_err(rc, "ibv_post_recv");
 }
 
-static bool look(struct ep *ep, struct ibv_wc *wc)
-{
-	int n = ibv_poll_cq(ep->cq, 1, wc);
-
-	if (n < 0)
-		die("ibv_poll_cq returned %d", n);
-	return n == 1;
-}
-
 /* The next completion. */
 static struct ibv_wc next(struct ep *ep)
 {
@@ -30,12 +21,12 @@ static struct ibv_wc next(struct ep *ep)
 	struct ibv_cq *cq;
 	void *context;
 
-	while (!look(ep, &wc)) {
+	while (!poll_one(ep, &wc)) {
 		int rc = ibv_req_notify_cq(ep->cq, 0);
 
 		if (rc)
 			die_err(rc, "ibv_req_notify_cq");
-		if (look(ep, &wc)) /* it came before we asked */
+		if (poll_one(ep, &wc)) /* it came before we asked */
 			break;
 		if (ibv_get_cq_event(ep->channel, &cq, &context))
 			die_err(errno, "ibv_get_cq_event");

@@ -29,33 +29,22 @@ enum event {
 static const struct {
 	const char *what;
 	enum event event;
-	unsigned writer;
+	unsigned writer;       /* 0: client 1 */
 	const char *other_log; /* what else is in its logs, in front */
 } cases[] = {
-	{ .what = "a dead writer", .event = NOTHING, .writer = 1 },
-	{ .what = "a slow writer", .event = LATE, .writer = 1 },
+	{ .what = "a dead writer" },
+	{ .what = "a slow writer", .event = LATE },
 	{ .what = "a writer that ends as you cut it off",
-	  .event = ENDS_BEFORE_CUT,
-	  .writer = 1 },
+	  .event = ENDS_BEFORE_CUT },
 	{ .what = "a writer that ends, and begins again",
-	  .event = AGAIN_BEFORE_CUT,
-	  .writer = 1 },
-	{ .what = "another client is faster",
-	  .event = OTHER_IS_FIRST,
-	  .writer = 1 },
+	  .event = AGAIN_BEFORE_CUT },
+	{ .what = "another client is faster", .event = OTHER_IS_FIRST },
 	{ .what = "another client has just taken the slot",
-	  .event = OTHER_HAS_IT,
-	  .writer = 1 },
-	{ .what = "a dead writer with another number",
-	  .event = NOTHING,
-	  .writer = 3 },
+	  .event = OTHER_HAS_IT },
+	{ .what = "a dead writer with another number", .writer = 3 },
 	{ .what = "a dead writer that has used another slot",
-	  .event = NOTHING,
-	  .writer = 1,
 	  .other_log = "slot" },
 	{ .what = "a dead writer that has used the slot before",
-	  .event = NOTHING,
-	  .writer = 1,
 	  .other_log = "version" },
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
@@ -200,7 +189,7 @@ void judge(void)
 	for (size_t i = 0; i < CASES; i++) {
 		about("%s", cases[i].what);
 		event = cases[i].event;
-		writer = cases[i].writer;
+		writer = cases[i].writer ? cases[i].writer : 1;
 		other_log = cases[i].other_log;
 		cut = ours_now = late_done = false;
 		others_version = 0;
