@@ -2,8 +2,7 @@
 /*
  * 00_hello/client.c - one connection, and one message goes out.
  *
- * All of it is main(), from top to bottom: make the objects, meet the other side
- * over TCP, connect the two QPs, send the message, undo it all.
+ * All of it is main(), from making the objects to undoing them.
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +26,8 @@ int main(int argc, char **argv)
 
 	/* DOC: device. The one that -d names, or the first. */
 	struct ibv_device **list = ibv_get_device_list(NULL), **d = list;
-	while (d && *d && opt.dev && strcmp(ibv_get_device_name(*d), opt.dev))
+	while (d && *d && opt.dev &&
+	       strcmp(ibv_get_device_name(*d), opt.dev) != 0)
 		d++;
 	if (!d || !*d)
 		die("no RDMA device (-d), see ibv_devices");

@@ -2,8 +2,7 @@
 /*
  * 00_hello/server.c - one connection, and one message comes in.
  *
- * All of it is main(), from top to bottom: make the objects, meet the other side
- * over TCP, connect the two QPs, wait for the message, undo it all.
+ * All of it is main(), from making the objects to undoing them.
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +26,8 @@ int main(int argc, char **argv)
 
 	/* DOC: device. The one that -d names, or the first. */
 	struct ibv_device **list = ibv_get_device_list(NULL), **d = list;
-	while (d && *d && opt.dev && strcmp(ibv_get_device_name(*d), opt.dev))
+	while (d && *d && opt.dev &&
+	       strcmp(ibv_get_device_name(*d), opt.dev) != 0)
 		d++;
 	if (!d || !*d)
 		die("no RDMA device (-d), see ibv_devices");
@@ -160,7 +160,8 @@ int main(int argc, char **argv)
 		die("receive: %s", ibv_wc_status_str(wc.status));
 	if (wc.opcode != IBV_WC_RECV || wc.wc_flags & IBV_WC_WITH_IMM)
 		die("a completion, but not of a plain SEND");
-	if (wc.byte_len != strlen(TEXT) || memcmp(inbox, TEXT, wc.byte_len))
+	if (wc.byte_len != strlen(TEXT) ||
+	    memcmp(inbox, TEXT, wc.byte_len) != 0)
 		die("%u bytes came, and not \"%s\"", wc.byte_len, TEXT);
 	say("%u bytes came: \"%.*s\"", wc.byte_len, (int)wc.byte_len, inbox);
 

@@ -99,7 +99,7 @@ void judge(void)
 		struct ibv_sge sge = piece(out[i], LEN, out_mr);
 
 		send.sg_list = &sge;
-		send.wr_id = (uint64_t)(FIRST_SEND + i);
+		send.wr_id = FIRST_SEND + (uint64_t)i;
 		post(&d.you, &send);
 	}
 	wait_wc(&d.peer);
