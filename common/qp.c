@@ -53,17 +53,16 @@ int choose_gid(const struct ibv_gid_entry *t, int n, unsigned ib_port)
 	return best;
 }
 
-static void pick_gid(struct ep *ep)
+struct ibv_gid_entry pick_gid(struct ibv_context *ctx, const struct options *o)
 {
 	static const char *const types[] = { "InfiniBand", "RoCE v1",
 					     "RoCE v2" };
-	const struct options *o = ep->opt;
-	const char *dev = ibv_get_device_name(ep->ctx->device);
+	const char *dev = ibv_get_device_name(ctx->device);
 	struct ibv_gid_entry t[256], *g = t;
 	char ip[INET6_ADDRSTRLEN];
 
 	if (o->gid_index >= 0) {
-		int rc = ibv_query_gid_ex(ep->ctx, o->ib_port,
+		int rc = ibv_query_gid_ex(ctx, o->ib_port,
 					  (uint32_t)o->gid_index, g, 0);
 		if (rc)
 			die_err(rc, "GID index %d (-g) of %s", o->gid_index,
@@ -74,8 +73,7 @@ static void pick_gid(struct ep *ep)
 		 * for the GIDs of all ports. An empty place is an error. */
 		int n = 0;
 		for (uint32_t i = 0; i < 256; i++)
-			if (ibv_query_gid_ex(ep->ctx, o->ib_port, i, &t[n],
-					     0) == 0)
+			if (ibv_query_gid_ex(ctx, o->ib_port, i, &t[n], 0) == 0)
 				n++;
 		int i = choose_gid(t, n, o->ib_port);
 		if (i < 0)
@@ -84,11 +82,10 @@ static void pick_gid(struct ep *ep)
 			    dev);
 		g = &t[i];
 	}
-	ep->gid = g->gid;
-	ep->gid_index = (uint8_t)g->gid_index;
 	inet_ntop(AF_INET6, g->gid.raw, ip, sizeof ip);
 	note("%s port %u, GID %u: %s (%s)", dev, o->ib_port, g->gid_index, ip,
 	     g->gid_type < 3 ? types[g->gid_type] : "?");
+	return *g;
 }
 
 /* Opens the named device, or the first whose port is active. */
@@ -192,7 +189,9 @@ static struct ep open_end(const struct options *opt)
 	int depth = 4;
 
 	open_device(&ep);
-	pick_gid(&ep);
+	struct ibv_gid_entry gid = pick_gid(ep.ctx, opt);
+	ep.gid = gid.gid;
+	ep.gid_index = (uint8_t)gid.gid_index;
 	/* No more than the device can, or a NIC may refuse the QP's attributes
 	 * (Linux hw/irdma/verbs.c, hw/mlx5/qp.c: EINVAL). One number for both
 	 * directions: drivers do not agree on which limit is for which. */

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * judges/00_hello/2_register.c - what do the four regions allow?
+ *
+ * before: letter: there is no region
+ * hint1: Who writes to the inbox: your program, your NIC or the peer's NIC?
+ * hint1: Who only reads the letter, and does that need a right?
+ * hint2: Two of the four need one right, one needs two, one needs none. A
+ * hint2: region begins and ends where its part does: sizeof desk->letter.
+ */
+#include "2_register.h"
+
+enum { LEN = 8, RIGHTS = 4 };
+
+static struct duo d;
+static _Alignas(8) struct desk desk;
+static _Alignas(8) char theirs[LEN];
+static struct ibv_mr *their_mr;
+
+/* Each right, and what it lets somebody do. */
+static const struct {
+	int right;
+	const char *what;
+} all[RIGHTS] = {
+	{ IBV_ACCESS_LOCAL_WRITE, "your NIC may put messages there" },
+	{ IBV_ACCESS_REMOTE_READ, "the peer may READ it" },
+	{ IBV_ACCESS_REMOTE_WRITE, "the peer may WRITE to it" },
+	{ IBV_ACCESS_REMOTE_ATOMIC, "the peer may change it by atomics" },
+};
+
+/* Tries it, on a connection of its own, since an error ends one. */
+static bool allowed(const struct ibv_mr *mr, int right)
+{
+	static const struct ibv_qp_cap cap = { 1, 1, 1, 1, 0 };
+	struct duo try = { .you = ep_second(&d.you, cap),
+			   .peer = ep_second(&d.peer, cap) };
+	struct ibv_send_wr wr = request(IBV_WR_SEND, NULL, mr->addr, mr);
+
+	duo_connect(&try, ALL_REMOTE, 0);
+	if (right == IBV_ACCESS_LOCAL_WRITE)
+		add_receive(&try.you, 0, mr->addr, LEN, mr);
+	else if (right == IBV_ACCESS_REMOTE_READ)
+		wr.opcode = IBV_WR_RDMA_READ;
+	else if (right == IBV_ACCESS_REMOTE_WRITE)
+		wr.opcode = IBV_WR_RDMA_WRITE;
+	else
+		wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, NULL, mr->addr, mr);
+	bool yes =
+		outcome(&try.peer, wr, theirs, LEN, their_mr) == IBV_WC_SUCCESS;
+	ep_close(&try.you);
+	ep_close(&try.peer);
+	return yes;
+}
+
+/* Can your NIC send from it? That needs no right, but the region. */
+static bool sends(const struct ibv_mr *mr)
+{
+	struct ibv_send_wr send = { .opcode = IBV_WR_SEND };
+
+	add_receive(&d.peer, 0, theirs, LEN, their_mr);
+	return outcome(&d.you, send, mr->addr, LEN, mr) == IBV_WC_SUCCESS;
+}
+
+static void look_at(const char *name, const struct ibv_mr *mr, void *part,
+		    size_t len, int rights)
+{
+	about("%s", name);
+	if (!mr)
+		wrong("there is no region");
+	if (mr->addr != part || mr->length != len)
+		wrong("the region does not have exactly its %zu bytes", len);
+	if (mr->pd != d.you.pd)
+		wrong("the region is in another PD");
+	for (int i = 0; i < RIGHTS; i++) {
+		bool want = rights & all[i].right;
+
+		if (allowed(mr, all[i].right) == want)
+			continue;
+		wrong("%s%s, and should%s", want ? "not so: " : "", all[i].what,
+		      want ? "" : " not");
+	}
+}
+
+void judge(void)
+{
+	struct regions mr = { 0 };
+
+	duo_up(&d);
+	their_mr = open_memory(&d.peer, theirs, LEN);
+	register_desk(d.you.pd, &desk, &mr);
+	look_at("letter", mr.letter, desk.letter, sizeof desk.letter, 0);
+	look_at("inbox", mr.inbox, desk.inbox, sizeof desk.inbox,
+		IBV_ACCESS_LOCAL_WRITE);
+	look_at("board", mr.board, desk.board, sizeof desk.board,
+		IBV_ACCESS_REMOTE_READ);
+	look_at("form", mr.form, desk.form, sizeof desk.form,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	about("letter");
+	if (!sends(mr.letter))
+		wrong("your NIC cannot send from it");
+}

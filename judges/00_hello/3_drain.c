@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * judges/00_hello/3_drain.c - a connection ends in the middle of its work.
+ *
+ * before: it returned, and the NIC holds 9 buffers
+ * hint1: How many completions must come in all? What tells you whether a
+ * hint1: flushed request was a receive or a SEND?
+ * hint2: State first, then a loop that counts completions down from
+ * hint2: receives + sends. A receive's wr_id and success: deliver. All else:
+ * hint2: give back.
+ */
+#include "3_drain.h"
+
+enum { RECEIVES = 6, SENDS = 3, LEN = 16, MESSAGES = 2, PATIENCE = 100000 };
+
+static struct duo d;
+static char in[RECEIVES][LEN], out[SENDS][LEN], text[LEN];
+static struct ibv_wc came[FIRST_SEND + SENDS]; /* of each request */
+static bool completed[FIRST_SEND + SENDS], back[FIRST_SEND + SENDS];
+static int delivered;
+
+static void looks(void)
+{
+	about("%s", "");
+	if (seen.found == RECEIVES + SENDS)
+		wrong("all completions are there, and it polls for one more");
+	if (seen.in_vain > PATIENCE)
+		wrong("%d completions came, and nothing makes the others come",
+		      seen.found);
+}
+
+static void found(const struct ibv_wc *wc)
+{
+	completed[wc->wr_id] = true;
+	came[wc->wr_id] = *wc;
+}
+
+/* In both: has the NIC said so, and only once? */
+static void must_be_ours(uint64_t wr_id)
+{
+	if (wr_id >= FIRST_SEND + SENDS ||
+	    (wr_id >= RECEIVES && wr_id < FIRST_SEND))
+		die("there is no request %llu", (unsigned long long)wr_id);
+	about("request %d", (int)wr_id);
+	if (!completed[wr_id])
+		wrong("its completion did not come yet");
+	if (back[wr_id])
+		wrong("it was there before");
+	back[wr_id] = true;
+}
+
+static bool has_message(uint64_t wr_id)
+{
+	return wr_id < RECEIVES && came[wr_id].status == IBV_WC_SUCCESS;
+}
+
+void deliver(uint64_t wr_id, uint32_t len)
+{
+	must_be_ours(wr_id);
+	if (wr_id >= FIRST_SEND)
+		wrong("a SEND is delivered like a message");
+	if (!has_message(wr_id))
+		wrong("it was flushed: there is no message");
+	if (len != LEN || in[wr_id][0] != 'a' + delivered)
+		wrong("another message was expected now");
+	delivered++;
+}
+
+void give_back(uint64_t wr_id)
+{
+	must_be_ours(wr_id);
+	if (has_message(wr_id))
+		wrong("its message is lost");
+}
+
+void judge(void)
+{
+	struct ibv_send_wr send = { .opcode = IBV_WR_SEND,
+				    .send_flags = IBV_SEND_SIGNALED,
+				    .num_sge = 1 };
+	int left = RECEIVES + SENDS;
+
+	duo_open(&d, (struct ibv_qp_cap){ 16, 16, 1, 1, 0 });
+	d.you.rnr_retry =
+		7; /* a SEND waits for its receive as long as we like */
+	duo_connect(&d, 0, 0);
+	struct ibv_mr *mr = open_memory(&d.you, in, sizeof in);
+	struct ibv_mr *out_mr = open_memory(&d.you, out, sizeof out);
+	struct ibv_mr *theirs = open_memory(&d.peer, text, LEN);
+
+	for (uint64_t i = 0; i < RECEIVES; i++)
+		add_receive(&d.you, i, in[i], LEN, mr);
+	for (int i = 0; i < MESSAGES; i++) {
+		text[0] = (char)('a' + i);
+		outcome(&d.peer, send, text, LEN, theirs);
+	}
+	add_receive(&d.peer, 0, text, LEN, theirs); /* for one SEND of three */
+	for (int i = 0; i < SENDS; i++) {
+		struct ibv_sge sge = piece(out[i], LEN, out_mr);
+
+		send.sg_list = &sge;
+		send.wr_id = FIRST_SEND + (uint64_t)i;
+		post(&d.you, &send);
+	}
+	wait_wc(&d.peer);
+
+	watch(&d.you, &(struct watch){ .looks = looks, .found = found });
+	drain(d.you.qp, d.you.cq, RECEIVES, SENDS);
+	about("%s", "");
+	for (int i = 0; i < FIRST_SEND + SENDS; i++)
+		left -= back[i];
+	if (left)
+		wrong("it returned, and the NIC holds %d buffers", left);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * judges/00_hello/4_connect.c - two QPs, and what was done to them.
+ *
+ * before: nothing was sent: the QP of from is in state RESET
+ * hint1: Each of the three steps is needed at both ends. Which attributes
+ * hint1: come from the other end, and which from its own? Write one function
+ * hint1: with two parameters, and call it twice.
+ * hint2: Lesson 00 has all you need: DOC: init, DOC: receive, DOC: rtr,
+ * hint2: DOC: rts, DOC: send, DOC: poll. At RTR the peer gives qp_num, psn,
+ * hint2: gid, lid, and perhaps the MTU; sgid_index and port_num are your own.
+ */
+#include <string.h>
+
+#include "4_connect.h"
+
+enum { ROOM = 4096, TURNS = 2, PATIENCE = 200000 };
+
+static struct duo d;
+static struct end end[2];
+static char text[ROOM], place[ROOM];
+static const char *const names[] = { "from", "to" };
+static const char *const states[] = { "RESET", "INIT", "RTR", "RTS",
+				      "SQD",   "SQE",  "ERR" };
+
+static struct ibv_qp_attr attributes(const struct end *e)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr a;
+	int rc = ibv_query_qp(e->qp, &a,
+			      IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_AV |
+				      IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				      IBV_QP_RQ_PSN | IBV_QP_SQ_PSN |
+				      IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+				      IBV_QP_RNR_RETRY | IBV_QP_MIN_RNR_TIMER,
+			      &init);
+	if (rc)
+		die_err(rc, "ibv_query_qp");
+	return a;
+}
+
+/* From RTR on: what it was told, and what it should have been. */
+static void look_at(const struct end *me, const struct end *peer)
+{
+	struct ibv_qp_attr a = attributes(me);
+	enum ibv_mtu mtu = me->mtu < peer->mtu ? me->mtu : peer->mtu;
+
+	about("the QP of %s", names[me - end]);
+	if (a.qp_state == IBV_QPS_RESET || a.qp_state == IBV_QPS_INIT)
+		wrong("in state %s when the message leaves, so it drops the "
+		      "message",
+		      states[a.qp_state]);
+	if (a.dest_qp_num != peer->qp->qp_num)
+		wrong("dest_qp_num is not the number of the other QP");
+	if (a.rq_psn != peer->psn)
+		wrong("rq_psn is not the other end's first PSN");
+	if (a.path_mtu != mtu)
+		wrong("path_mtu is code %d, and the smaller one is %d",
+		      a.path_mtu, mtu);
+	if (memcmp(&a.ah_attr.grh.dgid, &peer->gid, sizeof peer->gid) != 0)
+		wrong("dgid is not the other end's GID");
+	if (a.ah_attr.grh.sgid_index != me->gid_index)
+		wrong("sgid_index is not that of its own GID");
+	if (a.min_rnr_timer == 0)
+		wrong("min_rnr_timer 0 is the longest pause, 655 ms");
+	if (a.qp_access_flags != 0)
+		wrong("the peer has rights to our memory");
+	if (a.qp_state != IBV_QPS_RTS)
+		return;
+	if (a.timeout == 0)
+		wrong("timeout 0: it waits for an ACK for ever");
+	if (a.retry_cnt == 0)
+		wrong("retry_cnt 0: a packet that was lost is not sent again");
+}
+
+static int receives; /* before this turn */
+
+static void posts(const struct ibv_send_wr *wr)
+{
+	(void)wr;
+	for (int i = 0; i < 2; i++)
+		look_at(&end[i], &end[!i]);
+	about("the QP of from");
+	if (attributes(&end[0]).sq_psn != end[0].psn)
+		wrong("sq_psn is not its own first PSN");
+	about("%s", "");
+	if (seen.receives == receives)
+		wrong("the message leaves, and no receive is posted");
+}
+
+static void looks(void)
+{
+	about("%s", "");
+	if (seen.in_vain < PATIENCE)
+		return;
+	wrong("it waits for a completion that does not come; %d came",
+	      seen.found);
+}
+
+static void found(const struct ibv_wc *wc)
+{
+	if (wc->status != IBV_WC_SUCCESS)
+		note("a completion says: %s", ibv_wc_status_str(wc->status));
+}
+
+static struct end end_of(struct ep *ep, enum ibv_mtu mtu, struct ibv_mr *mr)
+{
+	return (struct end){
+		.qp = ep->qp,
+		.cq = ep->cq,
+		.mr = mr,
+		.port_num = ep->opt->ib_port,
+		.lid = ep->lid,
+		.gid = ep->gid,
+		.gid_index = ep->gid_index,
+		.mtu = mtu,
+		.psn = ep->psn,
+	};
+}
+
+static void done(uint32_t len, int turn)
+{
+	about("%s", "");
+	if (seen.posted == 0)
+		wrong("nothing was sent: the QP of from is in state %s",
+		      states[attributes(&end[0]).qp_state]);
+	for (int i = 0; i < 2; i++)
+		if (attributes(&end[i]).qp_state != IBV_QPS_RTS)
+			wrong("the QP of %s is in state %s at the end",
+			      names[i], states[attributes(&end[i]).qp_state]);
+	if (seen.found < 2)
+		wrong("it returned, and took %d completions of 2", seen.found);
+	if (seen.posted > 1 || seen.receives > 1)
+		wrong("%d SENDs and %d receives for one message", seen.posted,
+		      seen.receives);
+	if (memcmp(place, text, len) != 0)
+		wrong("other bytes came");
+	for (size_t i = len; i < ROOM; i++)
+		if (place[i] != '.')
+			wrong("more than len bytes came");
+	note("turn %d: %u bytes", turn + 1, len);
+}
+
+void judge(void)
+{
+	static const struct ibv_qp_cap cap = { 1, 1, 1, 1, 0 };
+	static const struct watch w = { posts, looks, found, NULL };
+
+	duo_open(&d, cap);
+	/* In two devices two QPs may have one number: make that impossible. */
+	while (d.you.qp->qp_num == d.peer.qp->qp_num)
+		d.peer = ep_second(&d.peer, cap);
+	for (int turn = 0; turn < TURNS; turn++) {
+		struct ep you = turn ? ep_second(&d.you, cap) : d.you;
+		struct ep peer = turn ? ep_second(&d.peer, cap) : d.peer;
+		uint32_t len = turn ? 17 : 3000;
+
+		memset(place, '.', ROOM);
+		for (size_t i = 0; i < ROOM; i++)
+			text[i] = (char)('a' + (i + i / 256) % 26);
+		end[0] = end_of(&you, turn ? IBV_MTU_512 : IBV_MTU_1024,
+				register_memory(&you, text, ROOM, 0));
+		end[1] = end_of(&peer, turn ? IBV_MTU_1024 : IBV_MTU_256,
+				register_memory(&peer, place, ROOM,
+						IBV_ACCESS_LOCAL_WRITE));
+		watch(&you, NULL);
+		watch(&you, &w);
+		watch(&peer, &w);
+		receives = 0;
+		send_one(&end[0], &end[1], len);
+		done(len, turn);
+	}
+}
