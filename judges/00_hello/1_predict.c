@@ -47,16 +47,16 @@ void judge(void)
 
 	/* Nothing is done for the peer until our completion is here. */
 	add_receive(&d.peer, 0, in[0], ROOM, theirs);
-	compare(asleep, outcome(&d.you, send, out, LEN, mr),
-		"asleep: who answers a message");
+	check_answer(asleep, outcome(&d.you, send, out, LEN, mr),
+		     "asleep: who answers a message");
 	wait_wc(&d.peer);
 
 	for (uint64_t i = 0; i < 2; i++)
 		add_receive(&d.peer, i, in[i], ROOM, theirs);
 	outcome(&d.you, send, out, LEN, mr);
 	outcome(&d.you, send, out, LEN, mr);
-	compare(two_messages, found_by_peer(),
-		"two_messages: where one message ends");
+	check_answer(two_messages, found_by_peer(),
+		     "two_messages: where one message ends");
 
 	struct ibv_sge sge = piece(out, LEN, mr);
 	send.sg_list = &sge;
@@ -66,5 +66,5 @@ void judge(void)
 	int who = completes_within(&d.peer, A_WHILE, &wc) ? ONLY_PEER : NEITHER;
 	if (completes_within(&d.you, A_WHILE, &wc))
 		who = who == NEITHER ? ONLY_YOU : BOTH;
-	compare(without_flag, who, "without_flag: for whom SIGNALED is");
+	check_answer(without_flag, who, "without_flag: for whom SIGNALED is");
 }

@@ -80,7 +80,8 @@ void judge(void)
 				    .num_sge = 1 };
 	int left = RECEIVES + SENDS;
 
-	duo_open(&d, (struct ibv_qp_cap){ 16, 16, 1, 1, 0 });
+	duo_open(&d, (struct ibv_qp_cap){ .max_send_wr = SENDS,
+					  .max_recv_wr = RECEIVES });
 	d.you.rnr_retry =
 		7; /* a SEND waits for its receive as long as we like */
 	duo_connect(&d, 0, 0);

@@ -143,8 +143,10 @@ static void done(uint32_t len, int turn)
 
 void judge(void)
 {
-	static const struct ibv_qp_cap cap = { 1, 1, 1, 1, 0 };
-	static const struct watch w = { posts, looks, found, NULL };
+	static const struct ibv_qp_cap cap = { 0 }; /* 1 of each */
+	static const struct watch w = { .posts = posts,
+					.looks = looks,
+					.found = found };
 
 	duo_open(&d, cap);
 	/* In two devices two QPs may have one number: make that impossible. */
