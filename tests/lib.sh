@@ -87,10 +87,10 @@ built() {
 
 # compile PROGRAM SOURCE|OPTION...: with common/.
 compile() {
-	local cc flags
-	read -ra cc <<<"${CC:-cc}" # perhaps with options
+	local compiler flags
+	read -ra compiler <<<"${CC:-cc}" # perhaps with options
 	read -ra flags <<<"$(make -s flags)"
-	"${cc[@]}" "${flags[@]}" -Icommon "${@:2}" common/*.c common/*/*.c -libverbs -pthread -o "$1"
+	"${compiler[@]}" "${flags[@]}" -Icommon "${@:2}" common/*.c common/*/*.c -libverbs -pthread -o "$1"
 }
 
 # run_alone DIR COMMAND: in the lab; what it prints, and its status, are then DIR/server.*.

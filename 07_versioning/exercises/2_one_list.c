@@ -2,8 +2,9 @@
 /*
  * Exercise 7.2 - extend: three READs, one list                * 15 minutes
  *
- * read_record() READs the version, the data and the version again. It posts
- * three times and waits three times. Change read_record():
+ * read_record() READs the version, the data and the version again. reads[] has
+ * these three requests, not linked and without flags. It posts three times and
+ * waits three times. Change read_record():
  *   - it posts one list, and waits once;
  *   - each READ still begins only when the READ before has completed, whatever
  *     NIC executes them;

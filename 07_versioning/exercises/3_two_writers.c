@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 7.3 - repair: two writers                         ** 20 minutes
+ * Exercise 7.3 - repair: two writers                         ** 25 minutes
  *
  * Two threads of the server's CPU update one record, and a client READs it as
  * in act 2 of the lesson. This update() is right for one writer only. Repair

@@ -3,7 +3,8 @@
  * Exercise 7.4 - extend: a writer on another machine         ** 40 minutes
  *
  * Several clients update one record of the server. Its CPU does nothing, and
- * readers READ as in act 2 of the lesson. Write update(); u has its requests:
+ * readers READ as in act 2 of the lesson. Write update(); u has its requests,
+ * complete but for what is asked here (judges/07_versioning/4_remote_writer.h):
  *   - u->odd makes the version odd. Set compare_add and swap. It changes an
  *     even version v to v + 1, and no odd one. Try until it succeeds: *u->found
  *     says what it found. At first you do not know the version; begin with 0;

@@ -18,9 +18,9 @@
  *     its second version when you have returned.
  *
  * What you need is in judges/07_versioning/5_dead_writer.h: look(), cut_off(),
- * restore(), set_version(). Use nothing else. No other client updates meanwhile.
- * (Others would use atomics, and the CPU's store is not atomic towards these:
- * lesson 06.)
+ * restore(), set_version(). Use nothing else. No other client updates
+ * meanwhile. (Others would use atomics, and the CPU's store is not atomic with
+ * respect to these: lesson 06.)
  */
 #include "5_dead_writer.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 8.1 - predict: what does the reader get?           * 10 minutes
+ * Exercise 8.1 - predict: what does the reader get?           * 15 minutes
  *
  * Four buffers, as in act 3 of the lesson: generation g is in buffer g % 4. The
  * reader READs the generation, the first half of its buffer, the second half,

@@ -13,9 +13,9 @@
  *     READs twice for a buffer, and once more for the very first buffer.
  *
  * Generations begin with 1; generation g is in buffer g % BUFFERS. r is the
- * same struct reader in each call: two words, 0 at first, for what you want to
- * keep. READ with fetch_generation() and fetch_buffer(to, number), see
- * judges/08_double_buffer/reads.h.
+ * same struct reader in each call: two words, r->a and r->b, 0 at first, for
+ * what you want to keep. READ with fetch_generation() and fetch_buffer(to,
+ * number), see judges/08_double_buffer/reads.h.
  */
 #include "2_two_reads.h"
 

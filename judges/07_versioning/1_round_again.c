@@ -8,6 +8,10 @@
  * hint2: Write down the two versions that the reader has, and the number
  * hint2: of the update that each half comes from. Only the first decides
  * hint2: what the reader accepts.
+ * gives away: 128 updates
+ * gives away: half of 256
+ * gives away: adds 2, so
+ * gives away: whole, but newer
  */
 #include "1_round_again.h"
 

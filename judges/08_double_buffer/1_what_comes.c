@@ -8,6 +8,10 @@
  * hint2: Draw the four buffers with the generation that is in each half,
  * hint2: at each READ. What the reader decides depends on the two
  * hint2: generations only, not on what is in there.
+ * gives away: 12, in buffer 0
+ * gives away: whole, but of another generation
+ * gives away: thrown away although
+ * gives away: four flips
  */
 #include "1_what_comes.h"
 
