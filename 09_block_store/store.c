@@ -110,10 +110,11 @@ struct sync *store_sync_begin(void)
 	if (!s)
 		die_err(errno, "calloc");
 	int rc = pthread_create(&s->thread, NULL, sync_thread, s);
-	if (rc) /* then the sync has ended, and is not ok */
-		note("no sync: pthread_create: %s", strerror(rc));
 	s->started = rc == 0;
-	s->ended = rc != 0;
+	if (rc) { /* then the sync has ended, and is not ok */
+		note("no sync: pthread_create: %s", strerror(rc));
+		s->ended = true; /* else the thread says so, perhaps already */
+	}
 	return s;
 }
 

@@ -5,12 +5,14 @@
  * DISK names a directory. A call of pread, pwrite, fdatasync, fsync, or fsync of a
  * directory (fsyncdir) adds a byte to the file of its name there. If there is also a file
  * NAME.do, the call fails ("fail"), does half of its work ("short"), or comes late by so
- * many milliseconds ("late 3000").
+ * many milliseconds ("late 3000"). pthread_create only comes late: when the thread runs
+ * already.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,4 +71,13 @@ int fsync(int fd)
 	return bad(dir ? "fsyncdir" : "fsync", &(size_t){ 0 })
 		       ? -1
 		       : REAL(fsync)(fd);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+		   void *(*start)(void *), void *arg)
+{
+	int rc = REAL(pthread_create)(thread, attr, start, arg);
+
+	bad("pthread_create", &(size_t){ 0 });
+	return rc;
 }
