@@ -107,8 +107,8 @@ int main(int argc, char **argv)
 		keep_waiting(&ep, since, "act 4: the WRITE to x");
 	wire_free();
 	barrier(&ep);
-	say("PASS the fence waits for READs and atomics of its QP, and nothing "
-	    "else");
+	say("PASS the fence waits for READs and atomics of its QP, not for "
+	    "WRITEs");
 
 	int rc = ibv_dereg_mr(mr);
 	if (rc)
