@@ -8,6 +8,10 @@
  * hint2: Look at the picture of a request's life in the README: which of
  * hint2: its steps need a program? And at what IBV_SEND_SIGNALED does in
  * hint2: client.c, and to whose completion.
+ * gives away: needs no program
+ * gives away: a receive for each message
+ * gives away: a receive always has
+ * gives away: not the peer's program
  */
 #include "1_predict.h"
 

@@ -9,6 +9,10 @@
  * hint2: Look at the bullets "Completions come for", "A message stays one
  * hint2: message" and "INLINE is a copy" of the README, and at the
  * hint2: picture: which receive does the NIC take?
+ * gives away: though it is not signaled
+ * gives away: even if it is not signaled
+ * gives away: whatever fits
+ * gives away: needs no lkey
  */
 #include "1_predict.h"
 

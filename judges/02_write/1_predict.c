@@ -9,6 +9,10 @@
  * hint2: Nothing is guarded where no byte is touched. The first packet
  * hint2: carries address, rkey and the length of the whole WRITE. The
  * hint2: rights stand in ibv_reg_mr.
+ * gives away: an rkey guards bytes
+ * gives away: WRITE of 0 bytes
+ * gives away: before the first byte
+ * gives away: memory itself has no
  */
 #include <string.h>
 

@@ -9,6 +9,9 @@
  * hint2: the NIC can check all of it before it answers. A range without a
  * hint2: byte has nothing to check. And what happens to the requests
  * hint2: behind one that failed, signaled or not?
+ * gives away: READ of 0 bytes
+ * gives away: range without a byte
+ * gives away: checked before it answers
  */
 #include "1_how_much.h"
 #include "lesson.h"

@@ -9,6 +9,9 @@
  * hint2: not the kernel. After ibv_dereg_mr() the NIC is there, the rkey
  * hint2: is not. When a process ends, its QP ends with it, and nobody
  * hint2: answers. What does your NIC do then, and for how long?
+ * gives away: SIGSTOP
+ * gives away: a stopped process
+ * gives away: its QP ends with it
  */
 #include <errno.h>
 #include <signal.h>

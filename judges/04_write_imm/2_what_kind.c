@@ -10,6 +10,9 @@
  * hint2: packets it has, and even if it has no data. byte_len is the
  * hint2: length of the message that took it. Where does the data of a
  * hint2: WRITE_WITH_IMM go?
+ * gives away: length of the message that took
+ * gives away: buffer cannot be too small
+ * gives away: takes one receive, however long
  */
 #include "2_what_kind.h"
 

@@ -8,6 +8,9 @@
  * hint2: Draw a line from left to right for each request of the list. Two
  * hint2: requests overlap unless a fence is between them and a READ or
  * hint2: atomic is before it.
+ * gives away: A fenced READ or ATOMIC does not wait
+ * gives away: makes READ→READ
+ * gives away: two READs at once
  */
 #include <ctype.h>
 #include <string.h>

@@ -7,6 +7,9 @@
  * hint1: old value say? How long is the word? How many rights are there?
  * hint2: Read "What is true" in the lesson again: the first point, and
  * hint2: the one that begins with "An atomic needs more than a WRITE".
+ * gives away: the list goes on
+ * gives away: carries into the upper half
+ * gives away: needs no REMOTE_READ
  */
 #include "1_what_happens.h"
 

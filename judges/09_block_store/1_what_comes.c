@@ -9,6 +9,10 @@
  * hint2: An error is always told, asked for or not, and what is behind it
  * hint2: is flushed. Compare the server's "DOC: data-then-status", and
  * hint2: break 9f: who takes the next receive?
+ * gives away: although it is not signaled
+ * gives away: and the SEND behind it
+ * gives away: belong to nobody
+ * gives away: Two requests complete
  */
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "judge.h"
-#include "lesson.h"
+#include "lesson.h" /* struct command, its operations and statuses, BLOCK, MAX_COUNT */
 
 /* A part of the file, and the client that may use it. Block 0 of the volume is
  * at byte `begin` of the file. begin + blocks * BLOCK is at most INT64_MAX. */

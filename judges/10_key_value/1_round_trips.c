@@ -9,6 +9,10 @@
  * hint2: A WRITE needs the old value of the swap, a READ does not: if
  * hint2: somebody else has the lock, throw its bytes away. The matrix of
  * hint2: lesson 05: what may stand behind a WRITE, an atomic, a READ?
+ * gives away: three round trips
+ * gives away: two round trips
+ * gives away: a SEND and its answer are one
+ * gives away: the swap and the READ
  */
 #include "1_round_trips.h"
 

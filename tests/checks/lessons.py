@@ -60,6 +60,16 @@ def without(path, *keys):
     yield from (f"{path}: no {key}" for key in keys if not any(repo.header(path).get(key, [])))
 
 
+def gives_away(judge, page):
+    """A prediction is none if the page says what comes: the judge has phrases that would."""
+    phrases = repo.header(judge).get("gives away", [])
+    if len(phrases) < 2:
+        yield f"{judge}: not two phrases that give it away"
+    page = " ".join(page.lower().split())
+    yield from (f'{judge}: the page says "{phrase}"' for phrase in phrases
+                if " ".join(phrase.lower().split()) in page)
+
+
 def exercises(lesson, handout):
     """What a student has changed is not looked at, and a course handed out has no answers."""
     for e in repo.exercises(lesson):
@@ -73,6 +83,8 @@ def exercises(lesson, handout):
         if text.count("\n") > 100:
             yield f"{e.path}: more than 100 lines"
         yield from without(f"{e.judge}.c", "before", "hint1", "hint2")
+        if e.kind == "predict":
+            yield from gives_away(f"{e.judge}.c", repo.read(f"{lesson}/README.md"))
         if not handout:
             if "TODO" in repo.read(f"{e.judge}.solution.c"):
                 yield f"{e.judge}.solution.c: has a TODO"
