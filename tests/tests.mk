@@ -1,15 +1,16 @@
 # What only make test runs, and how it is built.
 .PHONY: everything names flags test test-faults test-fresh test-arm64 test-pages soak lint
 
-# Faulty lessons that tests must see: tests/X-controls/NN_lesson/what.patch, where X is the
-# test. And wrong answers, each with the verdict that it must get.
-CHANGED := $(wildcard tests/*controls/*/*.patch)
+# Faulty lessons that tests must see: "==what" and its patch in tests/X-controls/NN_lesson.patches,
+# where X is the test. And wrong answers, each with the verdict that it must get.
+CHANGED := $(foreach f,$(wildcard tests/*controls/*.patches),$(patsubst ==%,$(f:.patches=)/%, \
+	$(filter-out ==,$(filter ==%,$(file <$f)))))
 WRONG := $(wildcard judges/[0-9]*/*.wrong)
 SOLUTIONS := $(patsubst %.c,$B/%,$(wildcard judges/[0-9]*/*.solution.c))
-CONTROLS := $(CHANGED:tests/%.patch=$B/%/built)
+CONTROLS := $(CHANGED:tests/%=$B/%/built)
 define control_targets
-$B/$(1:tests/%.patch=%)/built: $1 $(COMMON) $B/$2/server $B/$2/client
-	@course/build-break $1
+$B/$(1:tests/%=%)/built: $(patsubst %/,%,$(dir $1)).patches $(COMMON) $B/$2/server $B/$2/client
+	@course/build-break $$< $(notdir $1)
 endef
 $(foreach c,$(CHANGED),$(eval $(call control_targets,$c,$(notdir $(patsubst %/,%,$(dir $c))))))
 $(WRONG:%=$B/%/built): $B/%/built: % $B/judges/judge.o
