@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * common/post.h - what lessons 01 and 02 spell out and the later ones know.
+ * common/post.h - what lesson 01 spells out and the later ones know.
  */
 #ifndef POST_H
 #define POST_H

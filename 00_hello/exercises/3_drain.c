@@ -14,7 +14,7 @@
  * IBV_WC_WR_FLUSH_ERR: it is flushed. That may take a while, and an empty CQ
  * does not say that no more will come.
  *
- * Each request has a number, its wr_id, which its completion has, too. Receives
+ * Each SEND is signaled. Each request has a number, its wr_id, which its completion has, too. Receives
  * have the numbers 0 to receives - 1, SENDs FIRST_SEND to FIRST_SEND + sends - 1.
  *
  * Write drain(): it ends the connection, and returns when the NIC holds none of

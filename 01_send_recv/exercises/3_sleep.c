@@ -13,7 +13,8 @@
  * - sleep_until_event(ep) waits for that event, takes it and acknowledges it.
  * - Only SOLICITED messages may wake you.
  * - Do not sleep while a message is waiting. Do not poll again and again.
- * - An event may be older than your last look at the CQ.
+ * - After you wake up the CQ may be empty: an event may be older than your last
+ *   look at it.
  */
 #include "3_sleep.h"
 

@@ -3,7 +3,7 @@
  * Exercise 3.3 - extend: many records through four slots     ** 25 minutes
  *
  * The peer has n records, and you have room for SLOTS of them. read_record()
- * below posts the READ of one record into one slot. All n are posted at once, so
+ * (judges/03_read/3_four_slots.h) posts the READ of one record into one slot. All n are posted at once, so
  * they overwrite each other. Write fetch_all():
  *
  * - Call take(i) once for each record, in order: i = 0, 1, ... n - 1. take(i) looks

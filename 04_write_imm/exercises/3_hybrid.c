@@ -2,12 +2,12 @@
 /*
  * Exercise 4.3 - extend: offered by SEND, written, done by SEND   ** 25 minutes
  *
- * The older way to do it: the peer offers memory in a message, you write there,
- * and say "done" in a message. This file says "done" and has done nothing. Write
- * fill():
+ * The older way to do it: the peer SENDs an offer of memory, you write there, and
+ * SEND "done". This file says "done" and has done nothing. Write fill(), which is
+ * called when an offer has come:
  *
- * - The offer is as it came from the network, in big endian: be64toh() and
- *   be32toh() turn its fields.
+ * - The offer is the message as it came, in big endian: be64toh() and be32toh()
+ *   turn its fields.
  * - You have n bytes at data, in region lkey. WRITE the first of them to the place
  *   that is offered: n, or as many as the offer has room for.
  * - Behind it an empty SEND_WITH_IMM. Its immediate is the number of bytes that

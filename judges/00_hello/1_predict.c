@@ -5,7 +5,7 @@
  * before: asleep is UNANSWERED: choose one, then run it
  * hint1: Who puts a message into memory, and who sends the ACK? TCP may put
  * hint1: two messages together: where would a queue pair put them?
- * hint2: Look at the picture of a request's life in the README: which of
+ * hint2: Look at the picture in Step 3 of the README: which of
  * hint2: its steps need a program? And at what IBV_SEND_SIGNALED does in
  * hint2: client.c, and to whose completion.
  * gives away: needs no program

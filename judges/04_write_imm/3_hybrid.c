@@ -66,6 +66,33 @@ static void look_at_it(struct ep *peer, uint32_t at, uint32_t len)
 		wrong("you did not take the completion");
 }
 
+/* The peer SENDs its offer, and you have received it: here it is. */
+static const struct offer *take_offer(struct duo *d, struct ibv_mr *to)
+{
+	static struct offer sent, came;
+	static struct ibv_mr *out, *in;
+	struct ibv_wc wc;
+
+	if (!in) {
+		out = open_memory(&d->peer, &sent, sizeof sent);
+		in = open_memory(&d->you, &came, sizeof came);
+	}
+	sent = (struct offer){ .addr = htobe64(addr),
+			       .rkey = htobe32(to->rkey),
+			       .len = htobe32(room) };
+	memset(&came, 0, sizeof came);
+	add_receive(&d->you, 0, &came, sizeof came, in);
+	watch(&d->you, NULL);
+	struct ibv_sge offer = piece(&sent, sizeof sent, out);
+	execute(&d->peer, (struct ibv_send_wr){ .opcode = IBV_WR_SEND,
+						.sg_list = &offer,
+						.num_sge = 1 });
+	if (!completes_within(&d->you, 1000, &wc) ||
+	    wc.status != IBV_WC_SUCCESS || wc.byte_len != sizeof came)
+		die("the offer did not arrive");
+	return &came;
+}
+
 void judge(void)
 {
 	static const struct watch eyes = { .posts = posts, .looks = looks };
@@ -80,14 +107,12 @@ void judge(void)
 		about("offer %d", i);
 		room = offers[i].room;
 		addr = (uintptr_t)memory + offers[i].at;
-		struct offer offer = { .addr = htobe64(addr),
-				       .rkey = htobe32(to->rkey),
-				       .len = htobe32(room) };
 
 		memset(memory, '?', SIZE);
+		const struct offer *offer = take_offer(&d, to);
 		add_receive(&d.peer, 0, NULL, 0, NULL);
 		watch(&d.you, &eyes);
-		fill(&d.you, &offer, data, offers[i].have, from->lkey);
+		fill(&d.you, offer, data, offers[i].have, from->lkey);
 		look_at_it(&d.peer, offers[i].at, offers[i].writes);
 	}
 }

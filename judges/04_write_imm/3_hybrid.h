@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "judge.h"
 
-/* "Write there", as it comes from the network: big endian. */
+/* "Write there", as the peer SENDs it: big endian. */
 struct offer {
 	uint64_t addr;
 	uint32_t rkey, len;
