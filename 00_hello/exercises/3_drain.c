@@ -22,6 +22,8 @@
  * - deliver(wr_id, byte_len): call it for each message that came, in order.
  * - give_back(wr_id): call it for each other request when its buffer is yours.
  * If status is not success, a completion has no opcode (man ibv_poll_cq).
+ * The names that are not yours are explained in
+ * judges/00_hello/3_drain.h.
  */
 #include "3_drain.h"
 

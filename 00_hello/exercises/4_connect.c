@@ -25,6 +25,8 @@
  *   noticed after some seconds, not never.
  * - When it returns, both completions were taken from their CQs, and looked at.
  * - If anything fails, end the program with die() or die_err().
+ * The names that are not yours are explained in
+ * judges/00_hello/4_connect.h.
  */
 #include "4_connect.h"
 

@@ -15,6 +15,8 @@
  * - Do not sleep while a message is waiting. Do not poll again and again.
  * - After you wake up the CQ may be empty: an event may be older than your last
  *   look at it.
+ * The names that are not yours are explained in
+ * judges/01_send_recv/3_sleep.h.
  */
 #include "3_sleep.h"
 

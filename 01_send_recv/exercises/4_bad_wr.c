@@ -9,6 +9,8 @@
  * Write post_all(): each request of the list is sent exactly once, in the
  * order of the list. Give a request that was refused one buffer (num_sge = 1);
  * change no other request.
+ * The names that are not yours are explained in
+ * judges/01_send_recv/4_bad_wr.h.
  */
 #include "4_bad_wr.h"
 

@@ -16,6 +16,8 @@
  * - Your CQ shows both: receives (opcode IBV_WC_RECV) and SENDs (IBV_WC_SEND).
  *
  * Now serve() does what most people would write first.
+ * The names that are not yours are explained in
+ * judges/01_send_recv/5_reply.h.
  */
 #include "5_reply.h"
 

@@ -12,6 +12,8 @@
  *   without a gap go into one request, up to SGES pieces.
  * - One completion for each call. The function returns when it was polled. The
  *   requests may be one linked list, or be posted one by one.
+ * The names that are not yours are explained in
+ * judges/02_write/2_gather.h.
  */
 #include "2_gather.h"
 

@@ -17,6 +17,8 @@
  *   completion, and send it only once.
  * - Use IBV_SEND_INLINE for the SENDs: the status may be a local variable then.
  * - When serve() returns, no completion may be left in the queue.
+ * The names that are not yours are explained in
+ * judges/03_read/5_status.h.
  */
 #include "5_status.h"
 

@@ -12,6 +12,8 @@
  *
  * Both work, as long as they only talk to each other on one kind of CPU. Repair
  * them: on any CPU, the four bytes are as above.
+ * The names that are not yours are explained in
+ * judges/04_write_imm/1_word.h.
  */
 #include <arpa/inet.h>
 

@@ -17,6 +17,8 @@
  * - A credit takes one of your receives. SLOTS of them are posted when you start;
  *   for each credit post one again, with post_receive().
  * - Return when all WRITEs are complete and the credits of all slots are here.
+ * The names that are not yours are explained in
+ * judges/04_write_imm/4_credits.h.
  */
 #include <arpa/inet.h>
 #include <errno.h>

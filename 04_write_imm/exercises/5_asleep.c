@@ -19,6 +19,8 @@
  * - ibv_get_cq_event() sleeps until that event. It has no deadline. An event may
  *   stand for many completions. Call ibv_ack_cq_events() for each event.
  * - Each message takes a receive. Four are posted: post one again for each message.
+ * The names that are not yours are explained in
+ * judges/04_write_imm/5_asleep.h.
  */
 #include <arpa/inet.h>
 #include <errno.h>

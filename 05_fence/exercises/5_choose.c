@@ -16,7 +16,7 @@
 #include "5_choose.h"
 
 /* A record and its flag: WRITE the data, then WRITE the flag, on one queue pair. A
- * CPU polls the flag, as in lesson 02. A READ of something else, posted before on
+ * CPU polls the flag, on x86 and as in lesson 02. A READ of something else, posted before on
  * that queue pair, is still under way. */
 const int publish = UNANSWERED; /* TODO 5.5 */
 

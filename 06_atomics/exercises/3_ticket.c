@@ -17,6 +17,8 @@
  *   void write_word(int n, uint64_t value);
  *   uint64_t fetch_and_add(int n, uint64_t add);
  *   uint64_t compare_and_swap(int n, uint64_t expected, uint64_t new);
+ * The names that are not yours are explained in
+ * judges/06_atomics/3_ticket.h.
  */
 #include "3_ticket.h"
 

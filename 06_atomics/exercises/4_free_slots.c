@@ -24,6 +24,8 @@
  * has 64 bits. Only pop() and push() read the head. read_word(),
  * write_word() and compare_and_swap() are those of exercise 6.3. Word n is the
  * link of slot n; HEAD is the head.
+ * The names that are not yours are explained in
+ * judges/06_atomics/4_free_slots.h.
  */
 #include "4_free_slots.h"
 

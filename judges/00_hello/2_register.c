@@ -5,8 +5,9 @@
  * before: letter: there is no region
  * hint1: Who writes to the inbox: your program, your NIC or the peer's NIC?
  * hint1: Who only reads the letter, and does that need a right?
- * hint2: Two of the four need one right, one needs two, one needs none. A
- * hint2: region begins and ends where its part does: sizeof desk->letter.
+ * hint2: Two of the four need one right, one needs two, one needs none: what
+ * hint2: others may write, our own NIC must be allowed to write, too. A region
+ * hint2: begins and ends where its part does: sizeof desk->letter.
  */
 #include "2_register.h"
 
