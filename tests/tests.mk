@@ -77,7 +77,7 @@ flags:
 tables: ## write the tables of the READMEs anew, from the headers of breaks and exercises
 	@tests/static --tables
 
-test: ## the tests, about six minutes
+test: ## the tests, about seven minutes
 	@tests/run
 test-faults: ## only what goes wrong around the programs: peers, wires, machines
 	@tests/run faults
