@@ -99,7 +99,7 @@ $(foreach l,$(LESSONS),$(eval $(call lesson_targets,$l,$(call num,$l))))
 $(foreach p,$(PATCHES),$(eval $(call break_targets,$p,$(call id,$p),$(call lesson,$p),$B/$(p:.patch=))))
 $(foreach e,$(EXERCISES),$(eval $(call exercise_targets,$e,$(call id,$e),$B/$(e:.c=),$B/judges/$(subst exercises/,,$(e:.c=)))))
 
-run-% check-% break-% trace-% ex-% hint-% reset-%:
+run-% check-% break-% trace-% ex-% hint-% reset-% judge-%:
 	@course/no-such $@ >&2; exit 2
 help: ## this list
 	@course/help $(MAKEFILE_LIST)
@@ -119,6 +119,10 @@ progress: ## which exercises pass now, and which is the next
 handout: ## an archive of all this for students, without the solutions
 progress handout:
 	@course/paint course/$@
+JUDGED := judge-1 $(addprefix judge-1.,1 2 3 4 5 6 7)
+.PHONY: $(JUDGED)
+$(JUDGED): $B/judges/projects/hello_peer $B/00_hello/server
+	@course/paint course/judge $(@:judge-%=%)
 pictures: ## draw the packets of each lesson (wire.svg), as its README shows them
 	@for l in $(LESSONS); do course/packets/picture.py $$l/README.md >$$l/wire.svg || exit; done
 book: ## the whole course as one page and as PDF, in build/book
