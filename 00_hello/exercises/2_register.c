@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 0.2 - extend: no more rights than needed            * 10 minutes
+ * Exercise 0.2 - extend: no more rights than needed            * 15 minutes
  *
  * A desk has four parts that the NICs may use, and notes that no NIC may touch:
  *
  *	struct desk { char letter[96], notes[32], inbox[96], board[96], form[96]; };
+ *	struct regions { struct ibv_mr *letter, *inbox, *board, *form; };
  *
  * - letter: your NIC sends messages from it.
  * - inbox:  your NIC puts the messages into it that come in.
@@ -13,10 +14,12 @@
  *
  * Write register_desk(): it registers each part in pd, as a region of its own
  * with the least rights that are enough, and stores the region in *mr. If a
- * call fails, end the program with die_err(). man ibv_reg_mr lists the rights
- * (IBV_ACCESS_...), and says which of them needs another one beside it.
- * The names that are not yours are explained in
- * judges/00_hello/2_register.h.
+ * call fails, end the program with die_err(errno, "ibv_reg_mr"). The manual page
+ * ibv_reg_mr lists the rights (IBV_ACCESS_...), and says which of them needs
+ * another one beside it.
+ *
+ * The judge calls register_desk() once. Then it tries on each region what should be
+ * allowed, and what should not.
  */
 #include <errno.h>
 

@@ -6,7 +6,8 @@
  * else. Receives and SENDs have been posted, and nobody has polled:
  * - Some receives have a message: their completions are in the CQ. The others
  *   are still in the receive queue, and the NIC may write to their buffers.
- * - Some SENDs are done. The others wait, since the peer posts no receive.
+ * - Some SENDs are done. The others wait, since the peer posts no receive. All
+ *   SENDs are SIGNALED.
  *
  * ibv_modify_qp() can put a QP into the state IBV_QPS_ERR, from any state. It
  * needs no attribute but the state. Then nothing is sent or received any more,
@@ -14,16 +15,18 @@
  * IBV_WC_WR_FLUSH_ERR: it is flushed. That may take a while, and an empty CQ
  * does not say that no more will come.
  *
- * Each SEND is signaled. Each request has a number, its wr_id, which its completion has, too. Receives
- * have the numbers 0 to receives - 1, SENDs FIRST_SEND to FIRST_SEND + sends - 1.
+ * Each request has a number, its wr_id. Its completion has the same wr_id.
+ * Receives have the numbers 0 to receives - 1. SENDs have the numbers FIRST_SEND
+ * to FIRST_SEND + sends - 1; FIRST_SEND is 100.
  *
  * Write drain(): it ends the connection, and returns when the NIC holds none of
- * the buffers.
- * - deliver(wr_id, byte_len): call it for each message that came, in order.
- * - give_back(wr_id): call it for each other request when its buffer is yours.
+ * the buffers. It calls two functions of the judge:
+ * - deliver(wr_id, byte_len) for each message that came, in order
+ * - give_back(wr_id) for each other request, when its buffer is yours
  * If status is not success, a completion has no opcode (man ibv_poll_cq).
- * The names that are not yours are explained in
- * judges/00_hello/3_drain.h.
+ *
+ * The judge calls drain() once, with receives = 6 and sends = 3. It notes which
+ * completions you took, and which buffers you gave back.
  */
 #include "3_drain.h"
 

@@ -24,9 +24,10 @@
  * - Packets fit both ends. A lost packet is sent again, and a lost peer is
  *   noticed after some seconds, not never.
  * - When it returns, both completions were taken from their CQs, and looked at.
- * - If anything fails, end the program with die() or die_err().
- * The names that are not yours are explained in
- * judges/00_hello/4_connect.h.
+ * - If anything fails, end the program with die("what") or die_err(err, "what").
+ *
+ * The judge calls send_one() twice, with new QPs, another length and other MTUs. It
+ * looks at both QPs when you post the SEND, and compares the bytes.
  */
 #include "4_connect.h"
 

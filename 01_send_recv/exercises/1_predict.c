@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 1.1 - predict: three things to know before you post  * 5 minutes
+ * Exercise 1.1 - predict: three things to know before you post * 10 minutes
  *
  * Replace each UNANSWERED by your choice. Then run it: the program makes the
  * experiment and says whether your choice is right.

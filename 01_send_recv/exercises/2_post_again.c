@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 1.2 - repair: the stream stops                      * 10 minutes
+ * Exercise 1.2 - repair: the stream stops                       * 5 minutes
  *
- * take_messages() is called again and again. It takes from the CQ what has
- * come, and gives each text to deliver(). A message of 0 bytes means "I am
- * still alive" and is not delivered. But texts arrive damaged, and after a few
- * messages the stream stops.
+ * The peer sends short messages. The judge calls take_messages() again and again.
+ * It takes from the CQ what has come, and gives each text to deliver(). A message
+ * of 0 bytes means "I am still alive" and is not delivered. But texts arrive
+ * damaged, and after a few messages the stream stops.
  *
  * Repair take_messages():
  * - Each text is delivered once, unchanged, in the order in which it came.
  * - When all messages in the CQ are taken, all SLOTS receives are posted again.
  *
- * post_slot() posts one receive, deliver() reads one text: see
- * judges/01_send_recv/2_post_again.h.
+ * The receives have the buffers slot[0] to slot[SLOTS - 1]; wr_id is the number of
+ * the slot. All are posted before the first call.
+ * - post_slot(ep, i) gives slot i to the NIC. From then on the next message may be
+ *   written there at any moment, so the judge overwrites the slot at once.
+ * - deliver(text, len) is the judge's. It compares the text with what was sent.
  */
 #include "2_post_again.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 1.4 - extend: half a list                        ** 20 minutes
+ * Exercise 1.4 - extend: half a list                           * 10 minutes
  *
  * Some requests of the list claim to have 99 buffers. ibv_post_send refuses
  * such a request, and posts nothing that stands behind it. What stands before
@@ -8,9 +8,10 @@
  *
  * Write post_all(): each request of the list is sent exactly once, in the
  * order of the list. Give a request that was refused one buffer (num_sge = 1);
- * change no other request.
- * The names that are not yours are explained in
- * judges/01_send_recv/4_bad_wr.h.
+ * change no other request. (man ibv_post_send says what is in bad.)
+ *
+ * The judge calls post_all() with three lists of four messages and looks at what
+ * the peer receives. It posts enough receives and takes all completions.
  */
 #include "4_bad_wr.h"
 

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 1.5 - extend: the server answers                    *** 45 minutes
+ * Exercise 1.5 - extend: the server answers                    *** 60 minutes
  *
  * A client sends n requests, at most SLOTS of them before it has had a reply.
- * With each reply it may send one more request, at once. Each request comes
- * into one of the slots; wr_id of the receive's completion is the slot. It may
- * take the client a while to post a receive for your reply.
+ * With each reply it may send one more request, at once. It may take the client
+ * a while to post a receive for your reply: your SEND completes later then.
  *
  * Write serve(): it sends one reply to each of n requests, in the order of the
  * requests, and returns when all of its SENDs have completed.
- * - answer() reads a request and writes the reply. You have REPLIES buffers for
- *   replies. You may write to one again when the SEND from it has completed.
- * - post_slot() posts a slot again. Do that before you post the reply that lets
- *   the client send the next request, but not before answer() has read it.
- * - Your CQ shows both: receives (opcode IBV_WC_RECV) and SENDs (IBV_WC_SEND).
  *
- * Now serve() does what most people would write first.
- * The names that are not yours are explained in
- * judges/01_send_recv/5_reply.h.
+ * judges/01_send_recv/5_reply.h has SLOTS, REPLIES, struct desk and this:
+ * - desk->request[] are the slots. A request comes into one of them; wr_id of the
+ *   receive's completion is the number of the slot. All are posted at first.
+ * - answer(request, len, reply) reads the request and writes the reply to one of
+ *   the REPLIES buffers desk->reply[]. It returns the length of the reply. You may
+ *   use a buffer again when the SEND from it has completed.
+ * - post_slot(ep, slot) posts a slot again. Do that before you post the reply that
+ *   lets the client send the next request, but not before answer() has read it.
+ * wait_wc(ep) returns the next completion, of either kind: receives have the opcode
+ * IBV_WC_RECV, SENDs IBV_WC_SEND. post(ep, list) posts, or ends the program.
+ *
+ * The judge is the client. It calls serve() once and compares each reply with its
+ * request. Now serve() does what most people would write first.
  */
 #include "5_reply.h"
 

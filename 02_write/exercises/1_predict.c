@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 2.1 - predict: what does an rkey guard?             * 5 minutes
+ * Exercise 2.1 - predict: what does an rkey guard?            * 10 minutes
  *
  * Replace each UNANSWERED by your choice. Then run it: the program makes the
  * experiment and says whether your choice is right.
@@ -16,13 +16,13 @@
 const int empty_write = UNANSWERED; /* TODO 2.1 */
 
 /*
- * A WRITE of 3000 bytes to a region of 2999 bytes, from its first byte on. The
- * completion is an error. A packet carries 1024 bytes or more, so it takes one
- * to three packets. How many bytes of the peer's memory have changed?
- * Choices: NONE; WHOLE_PACKETS: those before the packet that does not fit;
- * ALL_THAT_FIT: 2999; ALL: 3000.
+ * Three WRITEs of 8 bytes in one list, to three places in a region. The second one
+ * has a wrong rkey, the others are correct. Only the third is SIGNALED. Which
+ * places have changed in the end?
+ * Choices: NO_PLACE: ibv_post_send takes a list as a whole; ONLY_FIRST;
+ * FIRST_AND_THIRD; ALL_THREE.
  */
-const int bytes_changed = UNANSWERED;
+const int places_changed = UNANSWERED;
 
 /*
  * The peer registers the same 64 bytes twice: as region A with REMOTE_WRITE,

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 2.2 - repair: success here, disorder over there     ** 20 minutes
+ * Exercise 2.2 - repair: success here, disorder over there     ** 25 minutes
  *
  * write_pieces() gets a list of n pieces of our memory. Piece i must arrive at
  * address p[i].to of the peer. The list is in the order of these addresses. The
  * completion is a success, but bytes are in the wrong place.
+ *
+ *	struct piece { const char *from; uint32_t len; uint64_t to; };
+ *	enum { PIECES = 8, SGES = 4 };   at most: of a list, in one request
  *
  * Repair write_pieces():
  * - Each piece arrives where it belongs. No other byte over there changes.
@@ -12,8 +15,12 @@
  *   without a gap go into one request, up to SGES pieces.
  * - One completion for each call. The function returns when it was polled. The
  *   requests may be one linked list, or be posted one by one.
- * The names that are not yours are explained in
- * judges/02_write/2_gather.h.
+ *
+ * post(ep, list) posts a list of requests. expect_completion(ep, "what") takes the
+ * next completion. An error ends the program.
+ *
+ * The judge calls write_pieces() with five lists, with and without gaps. Each time
+ * it compares all of the peer's memory, and counts requests and completions.
  */
 #include "2_gather.h"
 

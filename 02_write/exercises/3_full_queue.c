@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 2.3 - extend: a hundred WRITEs, sixteen places      ** 20 minutes
+ * Exercise 2.3 - extend: a hundred WRITEs, sixteen places      ** 15 minutes
  *
  * wr[0] to wr[n - 1] are WRITEs, complete except for their flags. They are
- * not linked. Your send queue has PLACES places. A request takes a place when it
- * is posted. The place is free again when you have polled a completion of that
+ * not linked. Your send queue has PLACES = 16 places. A request takes a place when
+ * it is posted. The place is free again when you have polled a completion of that
  * request, or of a later one. rxe frees it earlier; a NIC refuses a request
  * that finds no place, with ENOMEM. The judge counts as a NIC does.
  *
@@ -13,6 +13,10 @@
  * - No request is posted into a full queue.
  * - It asks for as few completions as possible.
  * - It returns when all n requests are done, and no completion is left.
+ *
+ * post(ep, list) posts a list of requests. expect_completion(ep, "what") takes the
+ * next completion. An error ends the program.
+ * The judge calls write_all() with n = 1, 16, 17 and 100.
  *
  * The verdicts count WRITEs from 1: WRITE 1 is wr[0]. (A program that is in a
  * hurry signals one in PLACES / 2, so that its queue never runs empty.)

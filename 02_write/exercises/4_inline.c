@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 2.4 - extend: gone when the call returns            ** 20 minutes
+ * Exercise 2.4 - extend: gone when the call returns            * 10 minutes
  *
  * put() WRITEs a record to the peer. The caller keeps the record on its stack:
  * no region has it, and it is gone as soon as put() returns. The NIC may look
@@ -12,6 +12,10 @@
  *   copied by put() nor waited for. It makes no completion.
  * - A longer record goes through staging, with one completion. It is polled
  *   when put() returns, because the next record will use staging again.
+ *
+ * The judge gives you staging[LONGEST], which is registered with staging_lkey. A
+ * struct place is where the record goes: addr and rkey. The judge puts six records,
+ * short and long ones, and overwrites each record when put() has returned.
  *
  * (The queue has enough places for all records that are put here. In a program
  * that goes on, you would signal one in N, as in exercise 2.3.)

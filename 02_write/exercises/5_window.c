@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 2.5 - extend: a key that can be taken back          *** 45 minutes
+ * Exercise 2.5 - extend: a key that can be taken back          *** 60 minutes
  *
  * Whoever knows the rkey of a region may use it for as long as the region is
  * registered. A memory window has a key of its own: it opens a part of a
@@ -11,7 +11,8 @@
  * when its key is void, and not before.
  *
  * Write lend(): it binds mw to the len bytes at p, which are in mr, and returns
- * the key that the peer may use.
+ * the key that the peer may use. mw is a window of type 2. mr may be bound to
+ * (IBV_ACCESS_MW_BIND), and is closed to the peer itself.
  * - With this key the peer may WRITE there. It may do nothing else, nowhere.
  * - The key works when lend() returns: the completion of the bind was polled.
  *   (rxe binds in ibv_post_send() already. A NIC does not.)
@@ -24,8 +25,13 @@
  * man ibv_alloc_mw, ibv_inc_rkey, ibv_post_send (bind_mw, invalidate_rkey),
  * ibv_bind_mw (only for struct ibv_mw_bind_info and its flags: the call is for
  * windows of type 1).
- * The names that are not yours are explained in
- * judges/02_write/5_window.h.
+ *
+ * post(ep, list) posts a list of requests. expect_completion(ep, "what") takes the
+ * next completion. An error ends the program.
+ *
+ * The judge lends the window three times. The first key it gives back by
+ * SEND_WITH_INV, the second one you take back. It looks at your requests and WRITEs
+ * with the keys.
  */
 #include "5_window.h"
 

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 3.3 - extend: many records through four slots     ** 25 minutes
+ * Exercise 3.3 - extend: many records through four slots     ** 20 minutes
  *
- * The peer has n records, and you have room for SLOTS of them. read_record()
- * (judges/03_read/3_four_slots.h) posts the READ of one record into one slot. All n are posted at once, so
- * they overwrite each other. Write fetch_all():
+ * The peer has n records, and you have room for SLOTS = 4 of them. All READs are
+ * posted at once now, so they overwrite each other. Write fetch_all():
  *
+ * - Post the READs in the order of the records: read_record(ep, r, i, slot) posts
+ *   one of record i into that slot (0 to SLOTS - 1), SIGNALED.
  * - Call take(i) once for each record, in order: i = 0, 1, ... n - 1. take(i) looks
  *   at record i in the slot that you chose. When take(i) returns, it does not need
  *   the slot any more.
- * - Post the READs in the order of the records.
  * - A record may be taken when its READ is complete. Then, and not before, its slot
  *   is free for the READ of another record.
  * - Keep the slots busy: when you wait for a completion, no slot may be free while
  *   there is a record that is not posted yet.
  *
- * n may be smaller than SLOTS.
+ * expect_completion(ep, "READ") takes the next completion. READs complete in the
+ * order in which they were posted. r is only handed on to read_record().
+ *
+ * The judge has read_record() and take(); take(i) compares the record with the
+ * peer's. It calls fetch_all() with n = 8, then with n = 3, fewer than SLOTS.
  */
 #include "3_four_slots.h"
 

@@ -7,6 +7,13 @@
  * memory begins with a directory: entry i is at offset i * sizeof(struct entry).
  * The entry says where record i is, and how long, both in big endian.
  *
+ *	struct entry { uint32_t offset, len; };
+ *	struct place {		yours, all of it in region lkey
+ *		struct entry entry;
+ *		char head[HEAD], gap[64], body[BODY], end[64];
+ *	};
+ *	enum { HEAD = 32, BODY = 992 };
+ *
  * Write fetch_record(). It gets record i, and returns the length of the record:
  *
  * - READ entry i into mine->entry. Wait for it.
@@ -16,8 +23,8 @@
  *   and body, return -1 and do not READ it.
  *
  * be32toh() turns a number in big endian into one that your CPU understands.
- * The names that are not yours are explained in
- * judges/03_read/4_offsets.h.
+ * The judge fetches seven records and compares all of struct place: nothing may
+ * be written to gap and end.
  */
 #include <endian.h>
 

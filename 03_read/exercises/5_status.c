@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 3.5 - extend: the data by READ, the answer by SEND   *** 45 minutes
+ * Exercise 3.5 - extend: the data by READ, the answer by SEND   *** 40 minutes
  *
  * You are a disk. A host has n commands for you: "write this block". You fetch
  * each block from the host's memory with a READ, look whether its checksum is
  * right, and SEND a status. When the host has the status, it uses the memory of
  * the block for something else.
+ *
+ *	struct command { uint64_t addr; uint32_t rkey, len, sum, tag; };
+ *	struct status { uint32_t tag, result; };   GOOD, BAD_SUM or TOO_LONG
+ *	uint32_t checksum(const char *p, uint32_t len);
+ *	enum { ROOM = 2000 };      bytes; no byte order: both ends are alike here
  *
  * Write serve():
  *
@@ -14,11 +19,14 @@
  *   these READs before you wait for a completion.
  * - When the READ of a command is complete, SEND its struct status: with its tag,
  *   and with the result GOOD or BAD_SUM. Send this before you wait for another
- *   completion, and send it only once.
+ *   completion, and send it only once. The block is good if its checksum() is sum.
  * - Use IBV_SEND_INLINE for the SENDs: the status may be a local variable then.
  * - When serve() returns, no completion may be left in the queue.
- * The names that are not yours are explained in
- * judges/03_read/5_status.h.
+ *
+ * expect_completion(ep, "what") takes the next completion, of whatever kind, and
+ * returns its wr_id.
+ * The judge is the host. It calls serve() once, with n = 5, and looks at each
+ * status. Its receives for them are posted.
  */
 #include "5_status.h"
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 4.1 - repair: a message of 32 bits                * 15 minutes
+ * Exercise 4.1 - repair: a message of 32 bits                * 10 minutes
  *
  * An immediate has to carry a type and a value. On the wire its first 4 bits are
  * the type, the other 28 bits the value, in network order. So DATA 5 is these
  * four bytes: 10 00 00 05.
+ *
+ *	enum type { DATA = 1, PROGRESS = 2, STOP = 3 };
  *
  * pack() makes what goes into wr.imm_data. The value is below 2^28. unpack() gets
  * wc.imm_data; it returns false for a type that is not in enum type, and then
  * *type and *value do not matter.
  *
  * Both work, as long as they only talk to each other on one kind of CPU. Repair
- * them: on any CPU, the four bytes are as above.
- * The names that are not yours are explained in
- * judges/04_write_imm/1_word.h.
+ * them: on any CPU, the four bytes are as above. The judge compares the bytes.
  */
 #include <arpa/inet.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 4.4 - extend: whose slot is it?                  *** 40 minutes
+ * Exercise 4.4 - extend: whose slot is it?                  *** 45 minutes
  *
- * MESSAGES messages go through SLOTS slots in the peer's memory. Each is written
- * to a slot that is free, and the immediate says to which. The peer keeps a slot
- * for a while, and gives the slots back in any order. For each slot it sends an
- * empty SEND_WITH_IMM, whose immediate is the number of the slot, in network
+ * MESSAGES = 16 messages go through SLOTS = 4 slots in the peer's memory. Each is
+ * written to a slot that is free, and the immediate says to which. The peer keeps a
+ * slot for a while, and gives the slots back in any order. For each slot it sends
+ * an empty SEND_WITH_IMM, whose immediate is the number of the slot, in network
  * order. We call that a credit.
  *
  * Now send_all() uses the slots in turn and waits for no credit. Rewrite it:
@@ -13,12 +13,17 @@
  * - Write message 0, 1, 2 ... in order, each into a slot that is free. All slots
  *   are free at first. A slot is free again when you have its credit.
  * - Wait only when no slot is free. Two kinds of completions come then, in any
- *   order: your WRITEs are done, and credits have arrived.
+ *   order: your WRITEs are done, and credits have arrived. wait_wc(ep) returns the
+ *   next completion; its opcode is IBV_WC_RECV if it is a credit.
  * - A credit takes one of your receives. SLOTS of them are posted when you start;
  *   for each credit post one again, with post_receive().
  * - Return when all WRITEs are complete and the credits of all slots are here.
- * The names that are not yours are explained in
- * judges/04_write_imm/4_credits.h.
+ *
+ * write_message(ep, s, i, slot) writes message i to that slot. s (struct stock, in
+ * judges/04_write_imm/4_credits.h) is only handed on to it.
+ *
+ * The judge is the peer. It calls send_all() once. Whenever you find the CQ empty
+ * while you wait, it gives back one to four slots.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -3,7 +3,8 @@
  * Exercise 4.5 - extend: told while asleep                  *** 45 minutes
  *
  * Chunks come by WRITE_WITH_IMM, and between them messages about the progress.
- * The immediate is as in exercise 4.1: 4 bits type, 28 bits value.
+ * The immediate is as in exercise 4.1: 4 bits type, 28 bits value (the mask VALUE),
+ * in network order.
  *
  *   DATA      chunk number "value" is in place: call arrived(value)
  *   PROGRESS  the sender is done with "value" percent: call progress(value)
@@ -14,13 +15,17 @@
  * Write receive(). It returns after STOP: how many chunks are missing. It does
  * not look again and again: it sleeps in ibv_get_cq_event() while nothing comes.
  *
+ * - poll_one(ep, &wc) looks once: true if it took a completion.
  * - ibv_req_notify_cq(ep->cq, 0) asks for an event for the next completion, and
  *   only for one that comes after the call.
- * - ibv_get_cq_event() sleeps until that event. It has no deadline. An event may
- *   stand for many completions. Call ibv_ack_cq_events() for each event.
+ * - ibv_get_cq_event(ep->channel, ...) sleeps until that event. It has no deadline.
+ *   An event may stand for many completions. Acknowledge each event with
+ *   ibv_ack_cq_events().
  * - Each message takes a receive. Four are posted: post one again for each message.
- * The names that are not yours are explained in
- * judges/04_write_imm/5_asleep.h.
+ *
+ * The judge is the sender. It calls receive() once and compares your calls of
+ * arrived() and progress(), which it has. Messages come at bad moments, too: after
+ * your last look at the CQ and before you sleep.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 5.1 - predict: how many round trips?             * 10 minutes
+ * Exercise 5.1 - predict: how many round trips?             * 15 minutes
  *
  * Each of these lists is posted with one call of ibv_post_send, to one queue
  * pair. |F means: the request has IBV_SEND_FENCE. How many round trips does the

@@ -2,19 +2,26 @@
 /*
  * Exercise 5.2 - extend: length, text, ready               ** 25 minutes
  *
- * The peer's struct box (judges/05_fence/2_publish.h) has three members. Many
- * programs fill such a box with three WRITEs, and put a fence on the last one.
+ * The peer's memory is a struct box. A CPU there polls ready; when it is 1, the CPU
+ * takes the first length bytes of text. Many programs fill such a box with three
+ * WRITEs, and put a fence on the last one.
+ *
+ *	struct box { uint64_t length; char text[LEN]; uint64_t ready; };
  *
  * Write publish(): it posts one list of three WRITEs, in this order:
  *   1. the length: the 8 bytes of the argument, which is in no region, and is
  *      gone when publish() returns
  *   2. the text: LEN bytes at p->text, in the region with lkey p->lkey
  *   3. ready: the 8 bytes of the number 1, which you may store where you like
- * publish() does not wait. Its caller waits for one completion, which must say
- * that all three are done. A reader that sees ready must find length and text.
+ * The box is at address p->box and has the key p->rkey (struct post_office, in
+ * judges/05_fence/2_publish.h).
+ * publish() does not wait. Its caller, the judge, waits for one completion, which
+ * must say that all three are done. Then it compares the box. A reader that sees
+ * ready must find length and text.
  *
  * Give each request the flags that it needs, and no other: IBV_SEND_INLINE (for
- * at most 64 bytes here), IBV_SEND_SIGNALED, IBV_SEND_FENCE.
+ * at most 64 bytes here), IBV_SEND_SIGNALED, IBV_SEND_FENCE. post(p->ep, list)
+ * posts the list.
  */
 #include "2_publish.h"
 

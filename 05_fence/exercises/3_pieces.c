@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 5.3 - extend: several pieces, two round trips    ** 20 minutes
+ * Exercise 5.3 - extend: several pieces, two round trips    ** 15 minutes
  *
  * Pieces of the peer's memory are copied to another place of the peer's memory.
  * read[i] fetches piece i to a buffer of ours; write[i] takes it from there.
@@ -10,8 +10,9 @@
  * Write copy_pieces(): the same 2 n requests in one list that takes two round
  * trips, with one fence and one completion, that of the last request. n is 1 to
  * 4. copy_pieces() does not wait for the completion; its caller does.
- * The names that are not yours are explained in
- * judges/05_fence/3_pieces.h.
+ *
+ * The judge is the caller, with n = 1, 2 and 4. The peer's answers are late. The
+ * judge compares the copies, and counts lists, fences and completions.
  */
 #include "3_pieces.h"
 

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 5.4 - extend: append to a log                   *** 40 minutes
+ * Exercise 5.4 - extend: append to a log                    ** 30 minutes
  *
- * The peer's memory has a log (judges/05_fence/4_log.h) to which others append
- * at the same time. To append an entry takes three requests: FETCH_AND_ADD 1 on
- * the counter reserves a place, a WRITE fills the text, a WRITE makes the entry
- * valid. Below, each request has completed before the next one is posted: three
- * round trips.
+ * The peer's memory has a log to which others append at the same time:
  *
- * Write append(): the same three requests in two round trips. It returns when
- * the entry is complete. Use no fence that waits for nothing, and no completion
- * that nobody needs. No entry may be valid before its text is there.
+ *	struct log { uint64_t counter; struct entry entry[PLACES]; };
+ *	struct entry { char text[120]; uint64_t valid; };
+ *
+ * To append an entry takes three requests: FETCH_AND_ADD 1 on the counter reserves
+ * a place, a WRITE fills the text, a WRITE makes the entry valid. Below, each
+ * request has completed before the next one is posted: three round trips.
+ *
+ * Write append(): the same three requests in two round trips. It returns the place
+ * when the entry is complete. Use no fence that waits for nothing, and no
+ * completion that nobody needs. No entry may be valid before its text is there.
  * Could one round trip do, with a fence? Answer before you begin.
+ *
+ * w (struct writer, in judges/05_fence/4_log.h) has the address and the keys, your
+ * memory for the old value, and the text. post(ep, list) posts a list of requests;
+ * expect_completion(ep, "what") takes the next completion.
+ * The judge calls append() three times; others take places in between. It compares
+ * the log with your entries, and counts lists and completions.
  */
 #include "4_log.h"
 

@@ -11,7 +11,8 @@
  *   COMPLETION    the second is posted when the first has completed
  *
  * AT_ONCE costs nothing, a fence makes the NIC wait, a completion makes your
- * CPU wait. Each program then runs on a bad day: answers are late or get lost.
+ * CPU wait. The judge runs each program on a bad day: answers are late or get lost.
+ * It compares what came, and what the peer's memory has in the end.
  */
 #include "5_choose.h"
 
@@ -20,10 +21,12 @@
  * that queue pair, is still under way. */
 const int publish = UNANSWERED; /* TODO 5.5 */
 
-/* A new record for the old one: READ the record, then WRITE another one over it
- * from another buffer, on one queue pair. The READ must bring the old record. */
-const int exchange = UNANSWERED; /* TODO 5.5 */
+/* A record is fetched: READ it, then SEND "I have it", on one queue pair. When the
+ * peer has the message, its CPU puts another record there. The READ must bring the
+ * old record. */
+const int release = UNANSWERED; /* TODO 5.5 */
 
-/* From one server to another: READ a record on one queue pair, then WRITE what
- * came on another queue pair, from the same buffer. */
-const int move = UNANSWERED; /* TODO 5.5 */
+/* A pointer is followed: READ a word, which has an address of the peer's memory,
+ * then WRITE 8 bytes to that address, on one queue pair. The program takes the
+ * address from the READ's buffer just before it posts the WRITE. */
+const int follow = UNANSWERED; /* TODO 5.5 */

@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 6.2 - extend: only one may set the flag          * 15 minutes
+ * Exercise 6.2 - extend: only one may set the flag          * 10 minutes
  *
  * Several clients have finished the same job. The first client sets the flag in
  * the peer's memory from 0 to 1, and reports the result. Any other value of the
  * flag stays as it is.
  *
+ *	struct flag {
+ *		struct ep *ep;
+ *		uint64_t addr;  // of the flag, 8 bytes in the peer's memory
+ *		uint32_t rkey;  // of its region
+ *		uint64_t *old;  // ours: room for the old value
+ *		uint32_t lkey;  // of the region that old is in
+ *	};
+ *
  * Write set_ready() with one request. It returns true if and only if this call
  * has changed the flag from 0 to 1. Its request is complete when it returns.
- * The fields of struct flag are in judges/06_atomics/2_ready.h. The version
- * below goes wrong as soon as there are two clients.
+ * The version below goes wrong as soon as there are two clients.
+ *
+ * The judge calls set_ready() four times, with the flag at 0, 1 and 7, and lets
+ * another client come first. It compares the flag and what you return.
  */
 #include "2_ready.h"
 

@@ -2,8 +2,11 @@
 /*
  * Exercise 6.4 - repair: the same value is not the same word    *** 45 minutes
  *
- * A list of free slots in the peer's memory. pop() takes the first slot, push()
- * puts a slot in front, both with COMPARE_AND_SWAP on the head. It goes wrong:
+ * A list of free slots in the peer's memory. Word HEAD has the number of the first
+ * free slot. Word n is the link of slot n: the number of the next free slot. Slots
+ * count from 1; 0 ends the list. pop() takes the first slot, and returns 0 if none
+ * is free. push() puts a slot in front. Both swap the head by COMPARE_AND_SWAP. It
+ * goes wrong:
  *
  *       head: 1     link of 1: 2     link of 2: 3     link of 3: 0
  *
@@ -21,11 +24,17 @@
  *
  * Repair pop() and push(): a swap must fail if the head has changed since it was
  * read, even if it names the same slot again. Slots are small numbers, the head
- * has 64 bits. Only pop() and push() read the head. read_word(),
- * write_word() and compare_and_swap() are those of exercise 6.3. Word n is the
- * link of slot n; HEAD is the head.
- * The names that are not yours are explained in
- * judges/06_atomics/4_free_slots.h.
+ * has 64 bits. Only pop() and push() read the head.
+ *
+ * Each of these functions is one request, and waits until it is complete. n is the
+ * number of the word. The last two return the old value.
+ *   uint64_t read_word(int n);
+ *   void write_word(int n, uint64_t value);
+ *   uint64_t fetch_and_add(int n, uint64_t add);
+ *   uint64_t compare_and_swap(int n, uint64_t expected, uint64_t new);
+ *
+ * The judge plays both clients, each with your pop() and push(). Client 2 comes
+ * before client 1 swaps. No slot may have two owners, and none may be lost.
  */
 #include "4_free_slots.h"
 

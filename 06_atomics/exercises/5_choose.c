@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exercise 6.5 - choose: what does it take to change a word?   ** 20 minutes
+ * Exercise 6.5 - choose: what does it take to change a word?   ** 15 minutes
  *
  * Three things that several clients keep in a server's memory. For each, choose
  * the way to change it that is always right, whatever the other clients do in

@@ -3,22 +3,22 @@
  * judges/02_write/1_predict.c - three small experiments.
  *
  * before: empty_write is UNANSWERED: choose one, then run it
- * hint1: Which bytes does a request of 0 bytes touch? What does the first
- * hint1: packet of a WRITE tell the other NIC? Do rights belong to memory
- * hint1: or to a key?
- * hint2: Nothing is guarded where no byte is touched. The first packet
- * hint2: carries address, rkey and the length of the whole WRITE. The
- * hint2: rights stand in ibv_reg_mr.
+ * hint1: Which bytes does a request of 0 bytes touch? Who looks at an rkey,
+ * hint1: and at which request of a list? Do rights belong to memory or to a
+ * hint1: key?
+ * hint2: Nothing is guarded where no byte is touched. The other NIC takes
+ * hint2: requests one after another; what does it do after one that it had to
+ * hint2: refuse? The rights stand in ibv_reg_mr.
  * gives away: an rkey guards bytes
  * gives away: WRITE of 0 bytes
- * gives away: before the first byte
+ * gives away: nothing behind it is
  * gives away: memory itself has no
  */
 #include <string.h>
 
 #include "1_predict.h"
 
-enum { LEN = 3000 };
+enum { LEN = 64, PLACES = 3, PLACE = 8 };
 
 static struct duo d[3]; /* an error ends a connection: one for each */
 static char out[LEN], in[LEN];
@@ -30,13 +30,41 @@ static int status_of(struct ep *ep, void *p, size_t len, struct ibv_mr *theirs)
 		       len, open_memory(ep, out, LEN));
 }
 
+/* Three WRITEs in one list, the second one with a wrong rkey. */
+static int try_list(struct duo *ends)
+{
+	struct ibv_sge sge =
+		piece(out, PLACE, open_memory(&ends->you, out, LEN));
+	struct ibv_mr *to = open_memory(&ends->peer, in, LEN);
+	struct ibv_send_wr wr[PLACES];
+	bool changed[PLACES];
+
+	for (int i = 0; i < PLACES; i++) {
+		wr[i] = request(IBV_WR_RDMA_WRITE, &sge, in + PLACE * i, to);
+		wr[i].next = i + 1 < PLACES ? &wr[i + 1] : NULL;
+	}
+	wr[1].wr.rdma.rkey ^= 0x100;
+	wr[2].send_flags = IBV_SEND_SIGNALED;
+	post(&ends->you, wr);
+	for (int i = 1; i < PLACES; i++) /* the error, and what is flushed */
+		wait_wc(&ends->you);
+	for (int i = 0; i < PLACES; i++)
+		changed[i] = in[PLACE * i] == 'x';
+	if (!changed[0])
+		return NO_PLACE;
+	if (changed[1])
+		return ALL_THREE;
+	return changed[2] ? FIRST_AND_THIRD : ONLY_FIRST;
+}
+
 void judge(void)
 {
 	struct ibv_mr nothing = { .rkey = 0 };
 
 	must_choose(empty_write, IBV_WC_SUCCESS, IBV_WC_REM_ACCESS_ERR,
 		    IBV_WC_REM_INV_REQ_ERR, IBV_WC_LOC_PROT_ERR, NOT_POSTED);
-	must_choose(bytes_changed, NONE, WHOLE_PACKETS, ALL_THAT_FIT, ALL);
+	must_choose(places_changed, NO_PLACE, ONLY_FIRST, FIRST_AND_THIRD,
+		    ALL_THREE);
 	must_choose(open_keys, ONLY_A, ONLY_B, BOTH, NEITHER);
 	for (int i = 0; i < 3; i++)
 		duo_up(&d[i]);
@@ -44,17 +72,15 @@ void judge(void)
 		     "empty_write: which bytes this WRITE would change");
 
 	memset(out, 'x', LEN);
-	struct ibv_mr *a = open_memory(&d[1].peer, in, LEN - 1);
-	status_of(&d[1].you, in, LEN, a);
-	check_answer(
-		bytes_changed, memchr(in, 'x', LEN) ? WHOLE_PACKETS : NONE,
-		"bytes_changed: when the other NIC knows how long a WRITE is");
+	check_answer(places_changed, try_list(&d[1]),
+		     "places_changed: who finds out, and what is done after "
+		     "that?");
 
 	/* By B comes last: it may end the connection. */
-	a = open_memory(&d[2].peer, in, 64);
-	struct ibv_mr *b = register_memory(&d[2].peer, in, 64, 0);
-	bool by_a = status_of(&d[2].you, in, 64, a) == IBV_WC_SUCCESS;
-	bool by_b = status_of(&d[2].you, in, 64, b) == IBV_WC_SUCCESS;
+	struct ibv_mr *a = open_memory(&d[2].peer, in, LEN);
+	struct ibv_mr *b = register_memory(&d[2].peer, in, LEN, 0);
+	bool by_a = status_of(&d[2].you, in, LEN, a) == IBV_WC_SUCCESS;
+	bool by_b = status_of(&d[2].you, in, LEN, b) == IBV_WC_SUCCESS;
 	check_answer(open_keys, by_a * ONLY_A + by_b * ONLY_B,
 		     "open_keys: what ibv_reg_mr gives rights to");
 }

@@ -5,8 +5,8 @@
 /* An rkey guards bytes, and here are none. */
 const int empty_write = IBV_WC_SUCCESS;
 
-/* The first packet says how long the WRITE is, and is checked for all of it. */
-const int bytes_changed = NONE;
+/* The first is executed. The second ends the connection: nothing behind it is. */
+const int places_changed = ONLY_FIRST;
 
 /* Rights belong to a region, and so to a key. Memory itself has none. */
 const int open_keys = ONLY_A;

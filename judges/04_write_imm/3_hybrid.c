@@ -2,13 +2,14 @@
 /*
  * judges/04_write_imm/3_hybrid.c - a peer that offers memory, piece by piece.
  *
- * before: offer 0: "done" was posted, and no WRITE before it
- * hint1: When "done" is received, where is the data of a WRITE that was
- * hint1: posted before it, on the same QP? What does the completion of
- * hint1: "done" say of that WRITE?
- * hint2: write.next = &done; only "done" is SIGNALED. The remote address
- * hint2: is be64toh(offer->addr), the key be32toh(offer->rkey). Compare
- * hint2: be32toh(offer->len) with n before you use either.
+ * before: offer 0: you post a request before you took the peer's message
+ * hint1: Whose completion comes first, and what is in w->offer before it? When
+ * hint1: "done" is received, where is the data of a WRITE that was posted
+ * hint1: before it, on the same QP?
+ * hint2: expect_completion() for the message. Then write.next = &done; only
+ * hint2: "done" is SIGNALED. The remote address is be64toh(w->offer.addr), the
+ * hint2: key be32toh(w->offer.rkey). Compare be32toh(w->offer.len) with w->n
+ * hint2: before you use either.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -24,95 +25,94 @@ static const struct {
 	       { .at = 77, .room = 5000, .have = 800, .writes = 800 } };
 enum { OFFERS = sizeof offers / sizeof *offers, SIZE = 14000 };
 
-static char data[SIZE], memory[SIZE], right[SIZE];
-static uint64_t addr; /* of this offer */
-static uint32_t room;
+static struct duo d;
+static struct {
+	struct work work;
+	char data[SIZE];
+} yours;
+static char memory[SIZE], right[SIZE];
+static struct offer offer; /* the message, as the peer SENDs it */
+static struct ibv_mr *offer_mr;
+static bool offered;
 
 static void posts(const struct ibv_send_wr *wr)
 {
 	bool is_write = wr->opcode == IBV_WR_RDMA_WRITE;
+	uint32_t room = be32toh(offer.len);
 
+	if (seen.found == 0)
+		wrong("you post a request before you took the peer's message");
 	if (!is_write && seen.posted == 0)
 		wrong("\"done\" was posted, and no WRITE before it");
-	if (is_write && wr->wr.rdma.remote_addr != addr)
+	if (is_write && wr->wr.rdma.remote_addr != be64toh(offer.addr))
 		wrong("the WRITE goes to another address than offered");
 	if (wr->num_sge && wr->sg_list->length > room)
 		wrong("a WRITE of %u bytes, and there is room for %u",
 		      wr->sg_list->length, room);
 }
 
+/* The offer comes when you wait for it, and not before. */
 static void looks(void)
 {
-	if (seen.found == seen.signaled)
+	if (!offered) {
+		struct ibv_sge sge = piece(&offer, sizeof offer, offer_mr);
+
+		offered = true;
+		execute(&d.peer, (struct ibv_send_wr){ .opcode = IBV_WR_SEND,
+						       .sg_list = &sge,
+						       .num_sge = 1 });
+	} else if (seen.found == seen.signaled + 1) {
 		wrong("you wait, and nothing that you posted is SIGNALED");
+	}
 }
 
 /* After an offer: len bytes must be at right + at. */
-static void look_at_it(struct ep *peer, uint32_t at, uint32_t len)
+static void look_at_it(uint32_t at, uint32_t len)
 {
 	struct ibv_wc wc;
 
-	if (!completes_within(peer, 1000, &wc) || wc.status != IBV_WC_SUCCESS)
+	if (!completes_within(&d.peer, 1000, &wc) ||
+	    wc.status != IBV_WC_SUCCESS)
 		wrong("there was no \"done\"");
 	memset(right, '?', SIZE);
-	memcpy(right + at, data, len);
+	memcpy(right + at, yours.data, len);
 	if (memcmp(memory, right, SIZE) != 0)
 		wrong("\"done\", and the memory is not as it must be");
 	if (ntohl(wc.imm_data) != len)
 		wrong("the immediate says %u bytes, and it was %u",
 		      ntohl(wc.imm_data), len);
 	enough(1, 2, 1);
-	if (seen.found == 0)
+	if (seen.found < 2)
 		wrong("you did not take the completion");
-}
-
-/* The peer SENDs its offer, and you have received it: here it is. */
-static const struct offer *take_offer(struct duo *d, struct ibv_mr *to)
-{
-	static struct offer sent, came;
-	static struct ibv_mr *out, *in;
-	struct ibv_wc wc;
-
-	if (!in) {
-		out = open_memory(&d->peer, &sent, sizeof sent);
-		in = open_memory(&d->you, &came, sizeof came);
-	}
-	sent = (struct offer){ .addr = htobe64(addr),
-			       .rkey = htobe32(to->rkey),
-			       .len = htobe32(room) };
-	memset(&came, 0, sizeof came);
-	add_receive(&d->you, 0, &came, sizeof came, in);
-	watch(&d->you, NULL);
-	struct ibv_sge offer = piece(&sent, sizeof sent, out);
-	execute(&d->peer, (struct ibv_send_wr){ .opcode = IBV_WR_SEND,
-						.sg_list = &offer,
-						.num_sge = 1 });
-	if (!completes_within(&d->you, 1000, &wc) ||
-	    wc.status != IBV_WC_SUCCESS || wc.byte_len != sizeof came)
-		die("the offer did not arrive");
-	return &came;
 }
 
 void judge(void)
 {
 	static const struct watch eyes = { .posts = posts, .looks = looks };
-	struct duo d;
 
 	duo_up(&d);
-	memset(data, 'd', SIZE);
-	struct ibv_mr *from = open_memory(&d.you, data, SIZE);
+	for (int k = 0; k < SIZE; k++)
+		yours.data[k] = (char)('A' + k % 23);
+	struct ibv_mr *mr = open_memory(&d.you, &yours, sizeof yours);
 	struct ibv_mr *to = open_memory(&d.peer, memory, SIZE);
+	offer_mr = open_memory(&d.peer, &offer, sizeof offer);
 
 	for (int i = 0; i < OFFERS; i++) {
 		about("offer %d", i);
-		room = offers[i].room;
-		addr = (uintptr_t)memory + offers[i].at;
-
+		offered = false;
+		offer = (struct offer){
+			.addr = htobe64((uintptr_t)memory + offers[i].at),
+			.rkey = htobe32(to->rkey),
+			.len = htobe32(offers[i].room),
+		};
+		yours.work = (struct work){ .data = yours.data,
+					    .n = offers[i].have,
+					    .lkey = mr->lkey };
 		memset(memory, '?', SIZE);
-		const struct offer *offer = take_offer(&d, to);
+		add_receive(&d.you, 0, &yours.work.offer, sizeof offer, mr);
 		add_receive(&d.peer, 0, NULL, 0, NULL);
 		watch(&d.you, &eyes);
-		fill(&d.you, offer, data, offers[i].have, from->lkey);
-		look_at_it(&d.peer, offers[i].at, offers[i].writes);
+		fill(&d.you, &yours.work);
+		look_at_it(offers[i].at, offers[i].writes);
 	}
 }

@@ -11,25 +11,25 @@
 
 #include "3_hybrid.h"
 
-void fill(struct ep *ep, const struct offer *offer, const char *data,
-	  uint32_t n, uint32_t lkey)
+void fill(struct ep *ep, const struct work *w)
 {
-	uint32_t room = be32toh(offer->len);
-	uint32_t len = n < room ? n : room;
+	expect_completion(ep, "the receive of an offer");
+	uint32_t room = be32toh(w->offer.len);
+	uint32_t len = w->n < room ? w->n : room;
 	struct ibv_send_wr done = {
 		.opcode = IBV_WR_SEND_WITH_IMM,
 		.send_flags = IBV_SEND_SIGNALED,
 		.imm_data = htonl(len),
 	};
-	struct ibv_sge from = { .addr = (uintptr_t)data,
+	struct ibv_sge from = { .addr = (uintptr_t)w->data,
 				.length = len,
-				.lkey = lkey };
+				.lkey = w->lkey };
 	struct ibv_send_wr write = {
 		.opcode = IBV_WR_RDMA_WRITE,
 		.sg_list = &from,
 		.num_sge = 1,
-		.wr.rdma = { .remote_addr = be64toh(offer->addr),
-			     .rkey = be32toh(offer->rkey) },
+		.wr.rdma = { .remote_addr = be64toh(w->offer.addr),
+			     .rkey = be32toh(w->offer.rkey) },
 		.next = &done,
 	};
 

@@ -4,8 +4,8 @@
  *
  * before: publish is UNANSWERED: choose one, then run it
  * hint1: What does the second request need from the first: a place behind
- * hint1: it in the queue, or its answer? And can a fence of this queue
- * hint1: pair see the first?
+ * hint1: it in the queue, or its answer? And who needs the answer: the NIC, or
+ * hint1: whoever fills in the request?
  * hint2: The matrix of the lesson says which pairs need a fence. A fence
  * hint2: waits for all earlier READs of its queue, also for those that do
  * hint2: not matter.
@@ -22,16 +22,16 @@ static struct {
 	uint64_t got, word; /* for a READ, for a WRITE */
 } mine;
 static struct {
-	uint64_t data, flag, record, copy;
+	uint64_t data, flag, record, pointer, early;
 } theirs;
 static struct ibv_sge got, word;
 static struct ibv_mr *to;
-static struct duo d, second; /* two connections */
+static struct duo d;
 
-/* Posts both, the second one at ep. A fence on a READ is left out: it would wait
- * for nothing here, and rxe would never repeat that READ (docs/rxe.md). */
+/* Posts both. A fence on a READ is left out: it would wait for nothing here, and
+ * rxe would never repeat that READ (docs/rxe.md). */
 static void post_both(struct ibv_send_wr first, struct ibv_send_wr then,
-		      struct ep *ep, int how)
+		      int how)
 {
 	if (how == FENCE_FIRST && first.opcode != IBV_WR_RDMA_READ)
 		first.send_flags = IBV_SEND_FENCE;
@@ -42,7 +42,7 @@ static void post_both(struct ibv_send_wr first, struct ibv_send_wr then,
 		execute(&d.you, first);
 	else
 		post(&d.you, &first);
-	post(ep, &then);
+	post(&d.you, &then);
 }
 
 /* Is the flag there before the answer of a READ of something else? */
@@ -59,7 +59,7 @@ static void try_publish(int how)
 	for (int i = 0; i < TRIES && !early; i++) {
 		theirs.flag = mine.got = OLD;
 		post(&d.you, &read);
-		post_both(data, flag, &d.you, how);
+		post_both(data, flag, how);
 		for (double since = now_ms(); theirs.flag != NEW;)
 			keep_waiting(&d.you, since, "the flag");
 		early = mine.got == OLD;
@@ -70,38 +70,51 @@ static void try_publish(int how)
 		      "else");
 }
 
-/* The READ's answer is late, and the WRITE is on another queue pair. */
-static void try_move(int how)
+/* The pointer leads to the record. Before the READ's answer, mine.got leads to
+ * something else, as it would after an earlier READ. */
+static void try_follow(int how)
 {
-	about("move, %s", names[how]);
-	theirs.record = NEW;
-	mine.got = OLD;
-	post_both(request(IBV_WR_RDMA_READ, &got, &theirs.record, to),
-		  request(IBV_WR_RDMA_WRITE, &got, &theirs.copy, to),
-		  &second.you, how);
-	expect_completion(&second.you, "the WRITE");
-	if (theirs.copy != NEW)
-		wrong("the WRITE did not wait for the READ's answer");
+	struct ibv_send_wr read, write;
+
+	about("follow, %s", names[how]);
+	theirs.pointer = (uintptr_t)&theirs.record;
+	theirs.record = OLD;
+	mine.got = (uintptr_t)&theirs.early;
+	mine.word = NEW;
+	read = request(IBV_WR_RDMA_READ, &got, &theirs.pointer, to);
+	write = request(IBV_WR_RDMA_WRITE, &word, NULL, to);
+	if (how == COMPLETION)
+		execute(&d.you, read);
+	write.wr.rdma.remote_addr = mine.got;
+	if (how == COMPLETION) {
+		execute(&d.you, write);
+	} else {
+		post_both(read, write, how);
+		expect_completion(&d.you, "the WRITE");
+	}
+	if (theirs.record != NEW)
+		wrong("the WRITE went to the address that was there before");
 }
 
 /* The READ's answer is lost, so the READ is repeated. */
-static void try_exchange(int how)
+static void try_release(int how)
 {
-	about("exchange, %s", names[how]);
+	struct ibv_send_wr send = { .opcode = IBV_WR_SEND }; /* of nothing */
+	struct ibv_wc wc;
+
+	about("release, %s", names[how]);
 	if (how == COMPLETION)
-		wrong("right, but the WRITE waited for your CPU");
+		wrong("right, but the SEND waited for your CPU");
 	theirs.record = OLD;
-	mine.word = NEW;
 	late_answers(&d, LOST);
-	post_both(request(IBV_WR_RDMA_READ, &got, &theirs.record, to),
-		  request(IBV_WR_RDMA_WRITE, &word, &theirs.record, to), &d.you,
+	add_receive(&d.peer, 0, NULL, 0, NULL);
+	post_both(request(IBV_WR_RDMA_READ, &got, &theirs.record, to), send,
 		  how);
-	/* The WRITE is executed now, or held back until the READ is done. */
-	double end = now_ms() + (how == FENCE_SECOND ? 100 : NEVER);
-	while (theirs.record != NEW && now_ms() < end)
-		;
+	/* The message comes now, or is held back until the READ is done. */
+	if (completes_within(&d.peer, how == FENCE_SECOND ? 100 : NEVER, &wc))
+		theirs.record = NEW;
 	wire_free(); /* and what is late is thrown away */
-	expect_completion(&d.you, "the WRITE");
+	expect_completion(&d.you, "the SEND");
 	if (mine.got != OLD)
 		wrong("an answer was lost, and the READ brought the new "
 		      "record");
@@ -113,19 +126,16 @@ void judge(void)
 
 	duo_open(&d, cap);
 	must_choose(publish, AT_ONCE, FENCE_FIRST, FENCE_SECOND, COMPLETION);
-	must_choose(exchange, AT_ONCE, FENCE_FIRST, FENCE_SECOND, COMPLETION);
-	must_choose(move, AT_ONCE, FENCE_FIRST, FENCE_SECOND, COMPLETION);
-	second.you = ep_second(&d.you, cap);
-	second.peer = ep_second(&d.peer, cap);
+	must_choose(release, AT_ONCE, FENCE_FIRST, FENCE_SECOND, COMPLETION);
+	must_choose(follow, AT_ONCE, FENCE_FIRST, FENCE_SECOND, COMPLETION);
 	d.you.retry_cnt = 7; /* for a busy machine */
 	duo_connect(&d, 0, ALL_REMOTE);
-	duo_connect(&second, 0, ALL_REMOTE);
 	struct ibv_mr *from = open_memory(&d.you, &mine, sizeof mine);
 	got = piece(&mine.got, 8, from);
 	word = piece(&mine.word, 8, from);
 	to = open_memory(&d.peer, &theirs, sizeof theirs);
 	late_answers(&d, DELAY);
 	try_publish(publish);
-	try_move(move);
-	try_exchange(exchange);
+	try_follow(follow);
+	try_release(release);
 }

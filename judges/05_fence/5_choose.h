@@ -9,4 +9,4 @@ enum {
 };
 
 /* The exercise's. */
-extern const int publish, exchange, move;
+extern const int publish, release, follow;

@@ -6,7 +6,7 @@
 const int publish = AT_ONCE;
 
 /* The READ's answer may be lost, and then the READ is executed again. */
-const int exchange = FENCE_SECOND;
+const int release = FENCE_SECOND;
 
-/* A fence looks only at the READs of its own queue pair. */
-const int move = COMPLETION;
+/* The address is a part of the WRITE. A fence holds it back and does not change it. */
+const int follow = COMPLETION;
