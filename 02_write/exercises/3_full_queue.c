@@ -20,8 +20,6 @@
  *
  * The verdicts count WRITEs from 1: WRITE 1 is wr[0]. (A program that is in a
  * hurry signals one in PLACES / 2, so that its queue never runs empty.)
- * The names that are not yours are explained in
- * judges/02_write/3_full_queue.h.
  */
 #include "3_full_queue.h"
 

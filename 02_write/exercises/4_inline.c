@@ -19,8 +19,6 @@
  *
  * (The queue has enough places for all records that are put here. In a program
  * that goes on, you would signal one in N, as in exercise 2.3.)
- * The names that are not yours are explained in
- * judges/02_write/4_inline.h.
  */
 #include <string.h>
 

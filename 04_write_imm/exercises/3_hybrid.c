@@ -24,8 +24,6 @@
  *
  * How many requests, receives and round trips does a piece take this way, and how
  * many with WRITE_WITH_IMM to memory that is known already?
- * The names that are not yours are explained in
- * judges/04_write_imm/3_hybrid.h.
  */
 #include <arpa/inet.h>
 #include <endian.h>
