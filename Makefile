@@ -30,7 +30,7 @@ MAKEFLAGS += -r
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all help deps deps-tools doctor lab-up lab-down lab-shell atomic-write bench bench-record \
+.PHONY: all help deps deps-tools doctor lab-up lab-down lab-shell atomic-write why bench bench-record \
 	illustrated pictures tables book progress handout clean fmt
 all: $(PROGRAMS) $B/pair ## build every lesson
 
@@ -113,6 +113,8 @@ lab-down: ## end it
 lab-shell: ## a shell inside the lab: ibv_devinfo, rdma, tcpdump, tc
 doctor lab-up lab-down lab-shell:
 	@lab/lab $(@:lab-%=%)
+why: ## what a log with errors means, if known: LOG=FILE, or standard input
+	@course/why $(LOG)
 atomic-write: $B/06_atomics/atomic_write ## lesson 06's second program
 	@course/paint lab/lab run sh -c '"$$0" $${DEV_CLIENT:+-d "$$DEV_CLIENT"} || test $$? = 77' $<
 progress: ## which exercises pass now, and which is the next
@@ -138,7 +140,7 @@ include bench/bench.mk tests/tests.mk
 
 # What an object depends on is in its .d file. Reading all of them takes half a second, so
 # not for one lesson, nor for what compiles nothing.
-FEW := run-% ex-% hint-% reset-% progress lab-% help
+FEW := run-% ex-% hint-% reset-% progress lab-% help why
 OF := $(if $(filter-out $(FEW),$(or $(MAKECMDGOALS),all)),,$(addsuffix _*,$(basename $(patsubst ex-%,%,$(MAKECMDGOALS:run-%=%)))))
 -include $(wildcard $(patsubst %,$B/%/*.d,$(if $(OF),common common/plumbing course judges \
 	$(OF) $(OF:%=%/exercises) $(OF:%=judges/%),* */* */*/*)))
