@@ -1,0 +1,68 @@
+#!/usr/bin/python3 -B
+"""tests/why.py - course/why on each line of tests/why/known and tests/why/unknown, on bad
+input, and as make why. A line for each test."""
+import importlib.machinery
+import importlib.util
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+LOADER = importlib.machinery.SourceFileLoader("why", "course/why")
+why = importlib.util.module_from_spec(importlib.util.spec_from_loader("why", LOADER))
+LOADER.exec_module(why)
+failed = False
+
+
+def test(name, faults):
+    global failed
+    faults = list(faults)
+    failed |= bool(faults)
+    print(f"not ok {name}: {'; '.join(faults)}" if faults else f"ok {name}")
+
+
+def corpus(path, least):
+    lines = [row.split("\t", 2) for row in Path(path).read_text(encoding="utf-8").splitlines() if row[0] != "#"]
+    patterns = why.known(why.PAGE.read_text(encoding="utf-8"))
+    for address, row, line in lines:
+        hit = "".join(why.found([line], patterns))
+        if hit != row:
+            yield f'{address}: "{line[:90]}" is "{hit}", not "{row}"'
+    if len(lines) < least or len({tuple(row) for row in lines}) < len(lines):
+        yield f"{len(lines)} lines, at least {least}, and none twice"
+
+
+def typed(command, log, said, status=0):
+    """One command; what it says, in one piece of text each, and how it ends."""
+    begun = time.monotonic()
+    run = subprocess.run(command, input=log, capture_output=True, check=False)
+    out = (run.stdout + run.stderr).decode()
+    yield from (f'no "{text}" in "{out[:200]}"' for text in said if text not in out)
+    if run.returncode != status or "Traceback" in out:
+        yield f"status {run.returncode}, not {status}"
+    if time.monotonic() - begun > 2:  # half a second, on a machine that is busy
+        yield "it is slow"
+
+
+LOG = b"""a line that nobody knows
+client: FAIL waiting for a completion: the peer hung up
+server: FAIL RDMA_READ: transport retry counter exceeded
+"""
+test("each known line hits its row", corpus("tests/why/known", 100))
+test("each unknown line hits none", corpus("tests/why/unknown", 100))
+with tempfile.TemporaryDirectory(prefix="a log ") as place:
+    file = Path(place, "log")
+    file.write_bytes(LOG)
+    first = "line 3: server: FAIL RDMA_READ", "make break-03.g", "hung up, not the first cause", "2 of 3 lines"
+    test("make why LOG=FILE: the cause, then what follows from it", typed(["make", "-s", "why", f"LOG={file}"], b"", first))
+    test("make why reads standard input", typed(["make", "-s", "why"], LOG, first))
+    for name, log, said in (("an unknown log", b"no\nlog\n", "none of 2 lines is known"),
+                            ("a log of 100 000 lines", LOG * 33333, "66666 of 99999 lines")):
+        test(f"{name}: a line says so", typed(["course/why"], log, [said]))
+    for name, command, log, said in (("an empty log", [], b" \n", "standard input is empty"),
+                                     ("a binary", [], b"FAIL\0", "standard input is no text"),
+                                     ("no such file", [f"{place}/x"], b"", "No such file"),
+                                     ("a directory", [place], b"", "Is a directory")):
+        test(f"{name}: a line says so", typed(["course/why", *command], log, [said], 1))
+sys.exit(failed)
