@@ -17,7 +17,9 @@
 static struct shared shared;
 
 /* The client READs source and WRITEs the bytes to copy, ROUNDS times. How often
- * does copy have other bytes than source? */
+ * does copy have other bytes than source? (The client's completion, told over
+ * TCP, is enough to look on soft-RoCE. On a NIC old bytes may also mean that our
+ * CPU does not see the WRITE yet, and the fence is not to blame: lesson 04.) */
 static int count_stale(struct ep *ep, const char *list)
 {
 	static int round;

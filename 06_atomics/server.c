@@ -5,6 +5,10 @@
  * The server opens its memory to the clients, sleeps, and counts afterwards. It
  * does not touch the words while the clients change them: the NIC's atomics are
  * atomic among themselves, and not towards our CPU.
+ *
+ * It counts when the clients say over TCP that their requests have completed.
+ * That is enough on soft-RoCE. A NIC promises to show us only what came before a
+ * receive completion (lesson 04).
  */
 #include <errno.h>
 

@@ -44,8 +44,9 @@ static void naive_update(uint64_t n)
  * release store keeps the even version behind the data. C11 promises this for
  * readers that are CPUs, and for atomic data; compilers do it for plain stores,
  * too. C11 says nothing about NICs. On x86 DMA is coherent, and a NIC sees our
- * stores in the order in which another CPU would. On arm64 this fence is dmb
- * ish; rdma-core takes dmb oshst towards a device (util/udma_barrier.h).
+ * plain stores to ordinary memory in the order in which another CPU would. (Other
+ * stores need sfence.) On arm64 this fence is dmb ish; rdma-core takes dmb oshst
+ * towards a device (util/udma_barrier.h).
  */
 static void seqlock_update(uint64_t n)
 {

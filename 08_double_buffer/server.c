@@ -29,9 +29,9 @@ static void fill(uint64_t *buffer, uint64_t g)
  * DOC: publish. A release store of an aligned 8-byte word: a reader that sees
  * the new generation finds its buffer complete. volatile does not promise that.
  * The fence: a reader that sees a part of the next update sees this generation,
- * too. C11 promises both for CPUs. On x86 both hold for NICs as well. On arm64
- * this fence is dmb ish; rdma-core takes dmb oshst towards a device
- * (util/udma_barrier.h).
+ * too. C11 promises both for CPUs. On x86 both hold for NICs as well, for plain
+ * stores to ordinary memory. On arm64 this fence is dmb ish; rdma-core takes dmb
+ * oshst towards a device (util/udma_barrier.h).
  */
 static void publish(uint64_t g)
 {

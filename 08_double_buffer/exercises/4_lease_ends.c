@@ -7,8 +7,7 @@
  * the lower 32 bits say how many readers are in the buffer. A writer that has
  * waited too long ends all leases of the buffer by one COMPARE_AND_SWAP: the
  * epoch grows by 1, the readers become 0. Then it writes. But the reader was
- * perhaps not dead, only slow. No clocks are compared: the clocks of two
- * machines never agree.
+ * perhaps not dead, only slow. No clocks of two machines are compared.
  *
  * Write read_leased():
  *   - it puts a whole generation into to[], and returns its number, which was
