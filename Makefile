@@ -121,10 +121,6 @@ progress: ## which exercises pass now, and which is the next
 handout: ## an archive of all this for students, without the solutions
 progress handout:
 	@course/paint course/$@
-JUDGED := judge-1 $(addprefix judge-1.,1 2 3 4 5 6 7)
-.PHONY: $(JUDGED)
-$(JUDGED): $B/judges/projects/hello_peer $B/00_hello/server
-	@course/paint course/judge $(@:judge-%=%)
 pictures: ## draw the packets of each lesson (wire.svg), as its README shows them
 	@for l in $(LESSONS); do course/packets/picture.py $$l/README.md >$$l/wire.svg || exit; done
 book: ## the whole course as one page and as PDF, in build/book
@@ -135,8 +131,8 @@ clean: ## remove everything that was built (lab-down comes first)
 	@lab/lab down
 	rm -rf $B
 
-# What measures, and what tests.
-include bench/bench.mk tests/tests.mk
+# What measures, what tests, and what a directory below brings along.
+include bench/bench.mk tests/tests.mk $(wildcard */*/*.mk)
 
 # What an object depends on is in its .d file. Reading all of them takes half a second, so
 # not for one lesson, nor for what compiles nothing.

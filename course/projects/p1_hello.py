@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""The stages of project 1."""
+import secrets
+import socket
+import struct
+
+from . import outside
+from .outside import DEVICES, Program, Wrong, fails, host, other, port, within
+
+PEER = 'build/judges/projects/hello_peer'
+
+
+def yours(role, at, token='hello, queue pair', deadline=6):
+    return Program([outside.RUN, role, *host(role), at], token + '\n', DEVICE=DEVICES[role], DEADLINE=str(deadline))
+
+
+def peer(role, at, token, mode=''):
+    return Program([PEER, role, '-d', DEVICES[role], '-p', at, '-k', token, '-m', mode, *host(role)])
+
+
+def exchange():
+    at = port()
+    server = Program(['build/00_hello/server', '-d', DEVICES['server'], '-p', at])
+    you = yours('client', at)
+    if not within(8, lambda: server.said() or you.process.poll() is not None and not within(1, server.said)):
+        raise Wrong(f'no QP info came from your client; it said last: {you.last()}')
+    if not any('posted a receive' in line for line in server.said()):
+        raise Wrong(f'lesson 00 does not take your QP info; it says: {server.last()}; yours: {you.last()}')
+
+
+def reaches_rts():
+    at, states = port(), []
+    peer('server', at, 'x', 'hold')
+    you = yours('client', at)
+    if not within(4, lambda: 'RTS' in states or states.extend(you.states())):
+        raise Wrong(f'the QP of your client does not reach RTS: {states[-1:] or "there is none"}; '
+                    f'it said last: {you.last()}')
+
+
+def talk(role, mode=''):
+    at, theirs, mine = port(), 'p-' + secrets.token_hex(8), 'y-' + secrets.token_hex(12)
+    them, you = peer(other(role), at, theirs, mode), yours(role, at, mine)
+    within(10, lambda: them.process.poll() is not None)
+    if f'{other(role)}: got {mine}' not in them.said():
+        raise Wrong(f'your {role} has "{mine}" on stdin and must SEND it; the {other(role)} says: {them.last()}')
+    status = you.end(4)
+    if [line for line in you.said() if line.startswith('got ')] != ['got ' + theirs]:
+        raise Wrong(f'your {role} must print the line "got {theirs}" once; it said last: {you.last()}')
+    if status or them.process.poll() != 0:
+        raise Wrong(f'both tokens went, but your {role} ended with {status}, and its peer says: {them.last()}')
+
+
+def info(role, **wrong):
+    with open(f'/sys/class/infiniband/{DEVICES[other(role)]}/ports/1/gids/0') as gid:
+        address = bytes.fromhex(gid.read().replace(':', ''))
+    f = {'magic': 0x52444d41, 'version': 1, 'lesson': 0, 'qpn': 17, 'psn': 1, 'mtu': 3, **wrong}
+    return struct.pack('>IHHIIHBBI16sQQ', f['magic'], f['version'], f['lesson'], f['qpn'], f['psn'], 0, f['mtu'], 0, 0,
+                       address, 0, 0)
+
+
+def refuses():
+    for role, field, value in (('client', 'magic', 0x48545450), ('server', 'version', 2), ('client', 'qpn', 1),
+                               ('server', 'lesson', 7), ('client', 'mtu', 9), ('server', 'psn', 1 << 24)):
+        what, seen, conn = f'QP info with {field} {value:#x}', [], socket.socket()
+        with socket.create_server(('127.0.0.1', 0)) as listener:
+            address = listener.getsockname()
+            listener.settimeout(8)
+            if role == 'server':
+                listener.close()
+            you = yours(role, str(address[1]), deadline=20)
+            if role == 'client':
+                conn = listener.accept()[0]
+            elif not within(8, lambda: conn.connect_ex(address) == 0):
+                raise Wrong(f'your server does not listen; it said last: {you.last()}')
+        with conn:
+            conn.sendall(info(role, **{field: value}))
+            within(4, lambda: seen.extend(you.states()) or {'RTR', 'RTS'} & set(seen) or not you.pids())
+            if {'RTR', 'RTS'} & set(seen):
+                raise Wrong(f'{what}: your {role} does not refuse it, but connects its QP')
+            fails(you, role, what, 4)
+
+
+def rnr(frame):
+    """Is it RoCE's "receiver not ready"? An ACK, whose syndrome begins with 001."""
+    ip = frame[14:]
+    udp = ip[40:] if frame[12:14] == b'\x86\xdd' else ip[20:] if frame[12:14] == b'\x08\x00' else b''
+    return udp[2:4] == b'\x12\xb7' and udp[8:9] == b'\x11' and len(udp) > 20 and udp[20] >> 5 == 1
+
+
+def posts_first():
+    for role in 'client', 'server':
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
+            wire.setsockopt(socket.SOL_SOCKET, 33, 1 << 22)  # SO_RCVBUFFORCE
+            wire.setblocking(False)
+            wrong = None
+            try:
+                talk(role, 'early' if role == 'client' else '')
+            except Wrong as said:
+                wrong = said
+            try:
+                while True:
+                    if rnr(wire.recv(5000)):
+                        wrong = f'an RNR NAK is on the wire: a token came before your {role} had posted a receive'
+            except BlockingIOError:
+                pass
+        if wrong:
+            raise Wrong(wrong)
+
+
+def peer_dies():
+    for role, kill in (('client', True), ('server', True), ('client', False)):
+        at = port()
+        them = peer(other(role), at, 'x', 'hold')
+        you = yours(role, at, deadline=6 if kill else 3)
+        if not within(8, them.said):
+            raise Wrong(f'your {role} does not connect; it said last: {you.last()}')
+        if kill:
+            them.kill()
+        fails(you, role, 'the peer was killed' if kill else 'the peer is silent, and DEADLINE is 3', 8 if kill else 6)
+
+
+STAGES = [exchange, reaches_rts, lambda: talk('client'), lambda: talk('server'), refuses, posts_first, peer_dies]
