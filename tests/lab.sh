@@ -4,6 +4,9 @@
 # tests/lab.sh - does the lab keep what lab/lab promises? Runs on the host, on copies of
 # lab/, so it does not disturb a lab that is up here. As the guest is root and has rdma_rxe,
 # the kinds "host" and "device" are tried in there.
+#
+# usage: tests/lab.sh [-s|-l]   -s: without frozen guests, runs at once and two hosts, which boot
+#            many guests; -l: with more of them
 # shellcheck disable=SC2016 # what single quotes hold is for the guest's shell
 set -u
 cd "$(dirname "$0")/.." || exit
@@ -139,19 +142,7 @@ want "and its console is named" "the guest died or hangs: see $a/build/lab/conso
 check "and says so" grep -qs 'Kernel panic' build/lab/console.log
 gone "nothing is left of it"
 
-(cd "$b" && timeout 60 lab/lab run sh -c 'hostname; sleep 1' >"$tmp/b.out" 2>&1) &
-other=$!
-timeout 60 lab/lab run sh -c 'hostname; sleep 1' >"$tmp/a.out" 2>/dev/null &
-same=$!
-run true
-want "three runs at once, in two checkouts: one" 0 $?
-wait $same
-want "two" 0 $?
-wait $other
-want "three" 0 $?
-gone "nothing is left of them"
-
-# ---- a frozen guest ----
+# ---- several guests: frozen ones, at once, two hosts ----
 
 # Two that wake up from the same state must not have the same random numbers, and
 # know what time it is.
@@ -161,11 +152,10 @@ awake() {
 		until ss -Hltn | grep -q :18515; do sleep 0.1; done
 		ibv_rc_pingpong -d rxe1 -g 0 -n 1 localhost | grep -o "PSN 0x[0-9a-f]*"; wait' >"$1"
 }
-# A state of our own, to be damaged.
-rm build/kernel && mkdir build/kernel
-run true
 frozen() { echo build/kernel/frozen-*; }
 frozen_guest() {
+	rm build/kernel && mkdir build/kernel # a state of our own, to be damaged
+	run true
 	check "a guest has been frozen" [ -s "$(frozen)" ]
 	[ -s "$(frozen)" ] || sed 's/^/    /' "$tmp/err"
 	awake "$tmp/1"
@@ -203,38 +193,56 @@ frozen_guest() {
 		"$(find build/kernel/ -name 'frozen-*' | wc -l) $(find build/kernel/ -name 'frozen-*' -size +1M -mmin -5 | wc -l)"
 	gone "nothing is left of them"
 }
-if grep -q 'under QEMU TCG' "$tmp/err"; then
-	frozen_guest "$@"
-else
-	echo "skip a frozen guest: KVM boots each time"
-fi
 
-# ---- two hosts ----
+three_at_once() {
+	(cd "$b" && timeout 60 lab/lab run sh -c 'hostname; sleep 1' >"$tmp/b.out" 2>&1) &
+	other=$!
+	timeout 60 lab/lab run sh -c 'hostname; sleep 1' >"$tmp/a.out" 2>/dev/null &
+	same=$!
+	run true
+	want "three runs at once, in two checkouts: one" 0 $?
+	wait $same
+	want "two" 0 $?
+	wait $other
+	want "three" 0 $?
+	gone "nothing is left of them"
+}
 
-out=$(LAB=hosts run sh -c 'LAB_HOST=1 lab/lab run cat /proc/sys/kernel/random/boot_id
-	LAB_HOST=2 lab/lab run cat /proc/sys/kernel/random/boot_id; exit 7')
-want "hosts: exit status 7 comes back" 7 $?
-want "hosts: two machines" 2 "$(sort -u <<<"$out" | grep -c .)"
-want "hosts: one line of our own" 1 "$(grep -c . "$tmp/err")"
-gone "hosts: nothing is left"
-signals=(TERM)
-[ "${1-}" != -l ] || signals=(INT TERM KILL) # each boots two guests
-for signal in "${signals[@]}"; do
-	LAB=hosts behind sh -c 'LAB_HOST=2 lab/lab run sh -c "echo begun; sleep 1000"'
-	await begun
-	end_by "$signal"
-	gone "hosts: nothing is left after SIG$signal"
-done
-mkdir "$tmp/bin"
-printf '#!/bin/sh\n[ $1 != --version ] || exec echo 9.0
-case $* in *lab_host=2*) sleep 1 ;; esac # the first fails, the second is still at it
-echo "no such thing" >&2; exit 1\n' >"$tmp/bin/$qemu"
-chmod +x "$tmp/bin/$qemu"
-LAB=hosts PATH=$tmp/bin:$PATH run true
-want "hosts: a boot that fails: exit 125" 125 $?
-want "hosts: and one line" "1 1" \
-	"$(grep -c . "$tmp/err") $(grep -c 'the guest did not come up: see .*/console-1.log' "$tmp/err")"
-gone "hosts: nothing is left of it"
+two_hosts() {
+	out=$(LAB=hosts run sh -c 'LAB_HOST=1 lab/lab run cat /proc/sys/kernel/random/boot_id
+		LAB_HOST=2 lab/lab run cat /proc/sys/kernel/random/boot_id; exit 7')
+	want "hosts: exit status 7 comes back" 7 $?
+	want "hosts: two machines" 2 "$(sort -u <<<"$out" | grep -c .)"
+	want "hosts: one line of our own" 1 "$(grep -c . "$tmp/err")"
+	gone "hosts: nothing is left"
+	signals=(TERM)
+	[ "${1-}" != -l ] || signals=(INT TERM KILL) # each boots two guests
+	for signal in "${signals[@]}"; do
+		LAB=hosts behind sh -c 'LAB_HOST=2 lab/lab run sh -c "echo begun; sleep 1000"'
+		await begun
+		end_by "$signal"
+		gone "hosts: nothing is left after SIG$signal"
+	done
+	mkdir "$tmp/bin"
+	printf '#!/bin/sh\n[ $1 != --version ] || exec echo 9.0
+	case $* in *lab_host=2*) sleep 1 ;; esac # the first fails, the second is still at it
+	echo "no such thing" >&2; exit 1\n' >"$tmp/bin/$qemu"
+	chmod +x "$tmp/bin/$qemu"
+	LAB=hosts PATH=$tmp/bin:$PATH run true
+	want "hosts: a boot that fails: exit 125" 125 $?
+	want "hosts: and one line" "1 1" \
+		"$(grep -c . "$tmp/err") $(grep -c 'the guest did not come up: see .*/console-1.log' "$tmp/err")"
+	gone "hosts: nothing is left of it"
+}
+[ "${1-}" = -s ] || {
+	three_at_once
+	if grep -q 'under QEMU TCG' "$tmp/err"; then
+		frozen_guest "$@"
+	else
+		echo "skip a frozen guest: KVM boots each time"
+	fi
+	two_hosts "$@"
+}
 
 # ---- a lab that stays up ----
 
