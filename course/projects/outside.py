@@ -4,9 +4,14 @@ import json
 import os
 import signal
 import socket
+import struct
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.append('course/packets')
+from capture import NAKS, OPCODES  # noqa: E402
 
 DEVICES = {'server': os.environ.get('DEV_SERVER', ''), 'client': os.environ.get('DEV_CLIENT', '')}
 
@@ -70,6 +75,51 @@ class Program:
         shown = subprocess.run(['rdma', '-j', 'res', 'show', 'qp'], capture_output=True, text=True, timeout=10).stdout
         pids = self.pids()
         return [qp['state'] for qp in json.loads(shown or '[]') if qp.get('pid') in pids]
+
+
+class Wire:
+    """What crosses the wire from now on, as the server's interface sees it. The kernel keeps the
+    first packets, as many as fit into 16 MB."""
+
+    def __init__(self):
+        with open(f'/sys/class/infiniband/{DEVICES["server"]}/ports/1/gid_attrs/ndevs/0') as name:
+            net = name.read().strip()
+        self.seen, self.start = [], time.time()
+        self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        self.socket.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)  # SO_RCVBUFFORCE
+        self.socket.setsockopt(socket.SOL_SOCKET, 29, 1)  # SO_TIMESTAMP
+        self.socket.setblocking(False)
+        self.socket.bind((net, 3))  # ETH_P_ALL
+
+    def packets(self):
+        """(ms, sender, opcode, PSN, length of the UDP payload, AETH syndrome) of each RoCE packet."""
+        try:
+            while True:
+                frame, extra, _, address = self.socket.recvmsg(200, 64)
+                ip = frame[14:]
+                udp = ip[40:] if frame[12:14] == b'\x86\xdd' else ip[20:] if frame[12:14] == b'\x08\x00' else b''
+                if udp[2:4] == b'\x12\xb7' and len(udp) >= 20:
+                    seconds, micros = struct.unpack('qq', extra[0][2][:16])
+                    self.seen.append(((seconds - self.start) * 1e3 + micros / 1e3,
+                                      'server' if address[2] == 4 else 'client',  # PACKET_OUTGOING
+                                      udp[8], int.from_bytes(udp[17:20], 'big'),
+                                      int.from_bytes(udp[4:6], 'big') - 8, udp[20] if udp[8] in (13, 15, 16, 17, 18)
+                                      else None))
+        except BlockingIOError:
+            return self.seen
+
+    def show(self, most=24):
+        """The last packets, as lines; PSNs are whole, and lengths are from the BTH to the ICRC."""
+        seen = self.packets()
+        if len(seen) > most:
+            yield f'    ... {len(seen) - most} packets before'
+        for ms, sender, op, psn, length, syndrome in seen[-most:]:
+            what = OPCODES[op][0] if op < len(OPCODES) else f'opcode {op:#x}'
+            kind = '' if syndrome is None else ('', 'RNR NAK', '', 'NAK')[syndrome >> 5 & 3]
+            if kind == 'NAK':
+                kind += f' {NAKS[syndrome & 31] if syndrome & 31 < len(NAKS) else syndrome}'
+            way = 'client --> server' if sender == 'client' else 'client <-- server'
+            yield f'    {ms:9.3f}  {way}  {kind or what:24} PSN {psn:<8} {length:5} bytes'.rstrip()
 
 
 def within(seconds, look):

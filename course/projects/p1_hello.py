@@ -80,31 +80,17 @@ def refuses():
             fails(you, role, what, 4)
 
 
-def rnr(frame):
-    """Is it RoCE's "receiver not ready"? An ACK, whose syndrome begins with 001."""
-    ip = frame[14:]
-    udp = ip[40:] if frame[12:14] == b'\x86\xdd' else ip[20:] if frame[12:14] == b'\x08\x00' else b''
-    return udp[2:4] == b'\x12\xb7' and udp[8:9] == b'\x11' and len(udp) > 20 and udp[20] >> 5 == 1
-
-
 def posts_first():
     for role in 'client', 'server':
-        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
-            wire.setsockopt(socket.SOL_SOCKET, 33, 1 << 22)  # SO_RCVBUFFORCE
-            wire.setblocking(False)
-            wrong = None
-            try:
-                talk(role, 'early' if role == 'client' else '')
-            except Wrong as said:
-                wrong = said
-            try:
-                while True:
-                    if rnr(wire.recv(5000)):
-                        wrong = f'an RNR NAK is on the wire: a token came before your {role} had posted a receive'
-            except BlockingIOError:
-                pass
+        wire, wrong = outside.Wire(), None
+        try:
+            talk(role, 'early' if role == 'client' else '')
+        except Wrong as said:
+            wrong = said
+        if any(syndrome is not None and syndrome >> 5 == 1 for *_, syndrome in wire.packets()):
+            raise Wrong(f'an RNR NAK is on the wire: a token came before your {role} had posted a receive')
         if wrong:
-            raise Wrong(wrong)
+            raise wrong
 
 
 def peer_dies():

@@ -18,13 +18,16 @@ POINTERS = re.compile(r'\]\((?P<link>[^) ]*)\)|`(?P<code>[^`]+)`|\b(?:ex|exercis
 
 @functools.cache
 def anchors(path):
-    """Those that GitHub makes of headings: the second of the same name gets -1."""
-    seen = collections.Counter()
+    """In order, those that GitHub makes of headings: the second of the same name gets -1."""
+    seen, names = collections.Counter(), []
     for line in repo.prose(repo.read(path)):
         if heading := re.match(r"#+ +(.*)", line):
             text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading[1]).lower()
-            seen[re.sub(r"[^\w -]", "", text).replace(" ", "-")] += 1
-    return {f"{name}-{i}" if i else name for name, n in seen.items() for i in range(n)}
+            name = re.sub(r"[^\w -]", "", text).replace(" ", "-")
+            names.append(f"{name}-{seen[name]}" if seen[name] else name)
+            seen[name] += 1
+    return names
+
 
 
 def has_word(text, word):
