@@ -2,7 +2,23 @@
 /*
  * judges/projects/hello.solution.c - a solution of project 1, and wrong ones.
  *
- * FAULT=K in the environment: what the judge must see at stage K.
+ * FAULT=NAME in the environment is a wrong one. It passes the stages before STAGE; there
+ * the judge says TEXT (tests/project):
+ *
+ * fault: other-lesson 1 does not take your QP info
+ * fault: half-a-message 1 does not take your QP info
+ * fault: no-rts 2 does not reach RTS
+ * fault: no-rtr 2 does not reach RTS
+ * fault: echo 3 your client must print
+ * fault: zero-at-the-end 3 your client has
+ * fault: server-echo 4 your server must print
+ * fault: server-twice 4 your server must print
+ * fault: believes 5 does not refuse it
+ * fault: two-lines 5 must say one line with FAIL
+ * fault: receive-late 6 RNR NAK
+ * fault: server-receive-late 6 RNR NAK
+ * fault: child-left 7 left a process behind
+ * fault: waits 7 still runs
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +28,24 @@
 #include "common.h"
 #include "post.h"
 
-static int fault;
+static bool waits_for_peer;
+
+static bool fault(const char *name)
+{
+	const char *given = getenv("FAULT");
+
+	return given && strcmp(given, name) == 0;
+}
+
+static void at_exit(void)
+{
+	if (fault("two-lines"))
+		puts("FAIL, I say it again");
+	if (fault("child-left") && waits_for_peer && fork() == 0) {
+		sleep(60);
+		_exit(0);
+	}
+}
 
 static void receive(struct ep *ep, struct ibv_mr *mr)
 {
@@ -29,7 +62,7 @@ static struct qp_info their_info(struct ep *ep)
 	struct qp_info info;
 	char why[80];
 
-	if (fault != 5)
+	if (!fault("believes"))
 		return recv_info(ep, 0);
 	tcp_recv(ep, msg, sizeof msg, "QP info");
 	(void)info_unpack(msg, &info, 0, why);
@@ -39,7 +72,7 @@ static struct qp_info their_info(struct ep *ep)
 int main(int argc, char **argv)
 {
 	static char in[64], out[65];
-	const char *env[] = { getenv("FAULT"), getenv("DEADLINE") };
+	const char *env = getenv("DEADLINE");
 	bool server = argc == 3 && strcmp(argv[1], "server") == 0;
 	struct options opt = { .role = server ? "server" : "client",
 			       .host = server ? NULL : argv[2],
@@ -48,11 +81,13 @@ int main(int argc, char **argv)
 			       .ib_port = 1,
 			       .gid_index = -1 };
 
-	fault = env[0] ? (int)strtol(env[0], NULL, 10) : 0;
-	opt.wait_s = env[1] ? (int)strtol(env[1], NULL, 10) : 6;
-	opt.lesson = fault == 1;
-	if (fault == 7 && fork() == 0)
-		return (int)sleep(60);
+	bool late = fault("receive-late") ||
+		    (server && fault("server-receive-late"));
+	opt.wait_s = env ? (int)strtol(env, NULL, 10) : 6;
+	if (fault("waits"))
+		opt.wait_s = 60;
+	opt.lesson = fault("other-lesson");
+	(void)atexit(at_exit);
 	if (!fgets(out, sizeof out, stdin))
 		die("no token on stdin");
 	out[strcspn(out, "\n")] = 0;
@@ -64,24 +99,35 @@ int main(int argc, char **argv)
 	if (!from || !to)
 		die("ibv_reg_mr");
 	qp_to_init(&ep, 0);
-	if (fault != 6)
+	if (!late)
 		receive(&ep, to);
 	if (server)
 		tcp_accept(&ep);
 	else
-		tcp_connect(&ep), send_info(&ep, NULL);
+		tcp_connect(&ep);
+	if (fault("half-a-message")) {
+		tcp_send(&ep, out, 28, "half");
+		sleep(60);
+	}
+	if (!server)
+		send_info(&ep, NULL);
 	struct qp_info peer = their_info(&ep);
+	if (fault("no-rtr"))
+		sleep(60);
 	qp_to_rtr(&ep, &peer);
-	if (fault == 2)
+	if (fault("no-rts"))
 		sleep(60);
 	qp_to_rts(&ep);
 	if (server)
 		send_info(&ep, NULL);
-	if (fault == 6) {
-		usleep(300000);
+	if (late) {
+		usleep(100000);
 		receive(&ep, to);
 	}
-	struct ibv_sge text = { (uintptr_t)out, (uint32_t)strlen(out),
+	waits_for_peer = true;
+	struct ibv_sge text = { (uintptr_t)out,
+				(uint32_t)strlen(out) +
+					fault("zero-at-the-end"),
 				from->lkey };
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND,
 				  .send_flags = IBV_SEND_SIGNALED,
@@ -93,11 +139,15 @@ int main(int argc, char **argv)
 
 		if (wc.status != IBV_WC_SUCCESS)
 			die("%s", ibv_wc_status_str(wc.status));
-		if (wc.opcode == IBV_WC_RECV)
-			printf("got %.*s\n", (int)wc.byte_len,
-			       fault == 3 || (fault == 4 && server) ? out : in);
+		if (wc.opcode != IBV_WC_RECV)
+			continue;
+		bool echo = fault("echo") || (server && fault("server-echo"));
+		printf("got %.*s\n", (int)wc.byte_len, echo ? out : in);
+		if (server && fault("server-twice"))
+			printf("got %.*s\n", (int)wc.byte_len, in);
 	}
 	barrier(&ep);
+	waits_for_peer = false;
 	if (ibv_dereg_mr(from) || ibv_dereg_mr(to))
 		die("ibv_dereg_mr");
 	ep_close(&ep);

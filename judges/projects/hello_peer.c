@@ -75,7 +75,10 @@ int main(int argc, char **argv)
 			die("%s", ibv_wc_status_str(wc.status));
 		if (wc.opcode != IBV_WC_RECV)
 			continue;
-		say("got %.*s", (int)wc.byte_len, in);
+		if (memchr(in, 0, wc.byte_len))
+			say("got %u bytes, with a zero in them", wc.byte_len);
+		else
+			say("got %.*s", (int)wc.byte_len, in);
 		if (!at_once)
 			post(&ep, &send);
 	}
