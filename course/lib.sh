@@ -4,6 +4,9 @@
 #
 # A run of a pair is a directory: server.out, server.err, server.rc, client.*.
 
+# In what language the user reads; only tell depends on it.
+user_language=${LC_ALL:-${LC_MESSAGES:-${LANG-}}}
+
 # As in lab/lab: what is in sbin is found, and nothing depends on the language. And git
 # need not trust a checkout that is somebody else's (in a container) to be read.
 export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin LC_ALL=C.UTF-8
@@ -114,6 +117,18 @@ transcript() {
 header() {
 	sed -n -e '/^--- /q' -e '/^ \*\//q' \
 		-e 's/^ \* //' -e "s/^$2: *//p" "$1"
+}
+
+# tell FILE KEY [LABEL]: that for the user, behind LABEL: what KEY.zh says, line by line, to
+# one who reads Chinese; else the English, in lines of at most 78 columns.
+tell() {
+	local text=
+	[[ $user_language != zh* ]] || text=$(header "$1" "$2.zh")
+	if [ -n "$text" ]; then
+		echo "${3-}$text"
+	else
+		echo "${3-}$(header "$1" "$2")" | fmt -w 78
+	fi
 }
 
 # ended DIR ROLE LINE: did it exit as a program does that says LINE last?

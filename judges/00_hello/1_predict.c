@@ -5,9 +5,13 @@
  * before: asleep is UNANSWERED: choose one, then run it
  * hint1: Who puts a message into memory, and who sends the ACK? TCP may put
  * hint1: two messages together: where would a queue pair put them?
+ * hint1.zh: 谁把消息放进内存，谁回 ACK？TCP 可能把两条消息合在一起，QP 会把它们
+ * hint1.zh: 放到哪里？
  * hint2: Look at the picture in Step 3 of the README: which of
  * hint2: its steps need a program? And at what IBV_SEND_SIGNALED does in
  * hint2: client.c, and to whose completion.
+ * hint2.zh: 看 README 第 3 步的图：哪几步需要程序参与？再看 client.c 里的
+ * hint2.zh: IBV_SEND_SIGNALED：它起什么作用，影响谁的 CQE？
  * gives away: needs no program
  * gives away: a receive for each message
  * gives away: a receive always has

@@ -5,9 +5,14 @@
  * before: letter: there is no region
  * hint1: Who writes to the inbox: your program, your NIC or the peer's NIC?
  * hint1: Who only reads the letter, and does that need a right?
+ * hint1.zh: 写 inbox 的是谁：你的程序、本端网卡，还是对端网卡？letter 只被读
+ * hint1.zh: 取，读它的是谁，需要权限吗？
  * hint2: Two of the four need one right, one needs two, one needs none: what
  * hint2: others may write, our own NIC must be allowed to write, too. A region
  * hint2: begins and ends where its part does: sizeof desk->letter.
+ * hint2.zh: 四个部分中，两个各需要一种权限，一个需要两种，一个什么权限都不要。
+ * hint2.zh: 别人能写的内存，本端网卡也必须有权写。MR 的起止就是那个部分的起止：
+ * hint2.zh: sizeof desk->letter。
  */
 #include "2_register.h"
 

@@ -5,9 +5,13 @@
  * before: it returned, and the NIC holds 9 buffers
  * hint1: How many completions must come in all? What tells you whether a
  * hint1: flushed request was a receive or a SEND?
+ * hint1.zh: 一共应该有多少条 CQE？被 flush 的请求是接收请求还是 SEND，靠什
+ * hint1.zh: 么判断？
  * hint2: State first, then a loop that counts completions down from
  * hint2: receives + sends. A receive's wr_id and success: deliver. All else:
  * hint2: give back.
+ * hint2.zh: 先切换 QP 的状态，再用一个循环取 CQE，从 receives + sends 往下数。
+ * hint2.zh: wr_id 是接收请求的，而且成功：交付。其余的一律归还。
  */
 #include "3_drain.h"
 

@@ -6,9 +6,14 @@
  * hint1: Each of the three steps is needed at both ends. Which attributes
  * hint1: come from the other end, and which from its own? Write one function
  * hint1: with two parameters, and call it twice.
+ * hint1.zh: 三步切换，两端都要做。哪些属性来自对端，哪些来自本端？写一个带两个
+ * hint1.zh: 参数的函数，调用两次。
  * hint2: Lesson 00 has all you need: DOC: init, DOC: receive, DOC: rtr,
  * hint2: DOC: rts, DOC: send, DOC: poll. At RTR the peer gives qp_num, psn,
  * hint2: gid, lid, and perhaps the MTU; sgid_index and port_num are your own.
+ * hint2.zh: 第 0 课里都有：DOC: init、DOC: receive、DOC: rtr、DOC: rts、DOC:
+ * hint2.zh: send、DOC: poll。切换到 RTR 时，对端给出 qp_num、psn、gid、lid，也
+ * hint2.zh: 许还有 MTU；sgid_index 和 port_num 是本端自己的。
  */
 #include <string.h>
 

@@ -6,9 +6,13 @@
  * hint1: Which sends make a completion? The README names three kinds.
  * hint1: What happens to the sends that stand behind one that failed? Who
  * hint1: reads the bytes of an INLINE send, and when?
+ * hint1.zh: 哪些 SEND 产生 CQE？README 列出了三种。一个 SEND 失败了，排在后面的
+ * hint1.zh: SEND 会怎样？INLINE 的数据由谁读，什么时候读？
  * hint2: Look at the bullets "Completions come for", "A message stays one
  * hint2: message" and "INLINE is a copy" of the README, and at the
  * hint2: picture: which receive does the NIC take?
+ * hint2.zh: 看 README 的要点中这三条：哪些请求产生 CQE；一条消息始终是一条消
+ * hint2.zh: 息；INLINE 就是复制。再看图：网卡取走哪个接收请求？
  * gives away: though it is not signaled
  * gives away: even if it is not signaled
  * gives away: whatever fits

@@ -5,8 +5,11 @@
  * before: message 1: its slot was posted again before it was delivered
  * hint1: When do the bytes of a slot belong to the NIC, and when to you?
  * hint1: How many receives does a message of 0 bytes use up?
+ * hint1.zh: 槽位里的数据什么时候归网卡，什么时候归程序？一条 0 字节的消息消耗几
+ * hint1.zh: 个接收请求？
  * hint2: Deliver first, post behind it. And post on every way through the
  * hint2: loop, for an empty message, too.
+ * hint2.zh: 先交付，再投递。循环里的每条路径都要投递，空消息也不例外。
  */
 #include <string.h>
 

@@ -5,8 +5,12 @@
  * before: message 1: you sleep, and the CQ is not armed
  * hint1: A message comes after your last look at the CQ, and before you
  * hint1: arm it. Does it make an event? Who would find it?
+ * hint1.zh: 你最后一次查看 CQ 之后、请求通知之前，来了一条消息。这条消息会产生
+ * hint1.zh: 完成事件吗？谁会发现它？
  * hint2: Look, arm, look again, and only then sleep. After the event
  * hint2: begin with the first look. man ibv_get_cq_event has an example.
+ * hint2.zh: 查看，请求通知，再查看；都没有，才休眠。收到事件之后，从第一次查看
+ * hint2.zh: 重新开始。man ibv_get_cq_event 里有例子。
  */
 #include <poll.h>
 

@@ -5,8 +5,11 @@
  * before: list 2: message 3 never came
  * hint1: Which requests of the list are posted when ibv_post_send returns
  * hint1: an error? Which variable tells you?
+ * hint1.zh: ibv_post_send 返回错误时，链表中哪些请求已经投递？哪个变量告诉你？
  * hint2: bad points to the first request that was not posted. Continue
  * hint2: there, not at the beginning, until ibv_post_send returns 0.
+ * hint2.zh: bad 指向第一个没有投递的请求。从它继续，不要从头再来，直到
+ * hint2.zh: ibv_post_send 返回 0。
  */
 #include "4_bad_wr.h"
 

@@ -6,10 +6,15 @@
  * hint1: What can the client do as soon as it has the reply, even before
  * hint1: you have your completion? While you wait for a SEND to complete,
  * hint1: what else may come out of the CQ?
+ * hint1.zh: 客户端一收到应答就能做什么？这时你可能还没有取到 CQE。等 SEND 完成
+ * hint1.zh: 的时候，CQ 里还可能出来什么？
  * hint2: One loop, and it takes one completion a turn. A SEND: count it.
  * hint2: A receive: remember its slot and length in a queue. Then, if a
  * hint2: request is waiting and fewer than REPLIES SENDs are under way:
  * hint2: answer, post the slot, send.
+ * hint2.zh: 只用一个循环，每轮取一条 CQE。是 SEND 的：计数。是接收请求的：把槽
+ * hint2.zh: 位和长度记进队列。然后，只要有请求在等，而且在途的 SEND 少于
+ * hint2.zh: REPLIES 个：算出应答，重新投递槽位，再发送。
  */
 #include <string.h>
 

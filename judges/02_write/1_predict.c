@@ -6,9 +6,13 @@
  * hint1: Which bytes does a request of 0 bytes touch? Who looks at an rkey,
  * hint1: and at which request of a list? Do rights belong to memory or to a
  * hint1: key?
+ * hint1.zh: 0 字节的请求访问哪些字节？谁检查 rkey，在链表的哪个请求上检查？权限
+ * hint1.zh: 属于内存，还是属于密钥？
  * hint2: Nothing is guarded where no byte is touched. The other NIC takes
  * hint2: requests one after another; what does it do after one that it had to
  * hint2: refuse? The rights stand in ibv_reg_mr.
+ * hint2.zh: 不访问任何字节，就没有什么要保护。对端网卡逐个执行请求：拒绝一个之
+ * hint2.zh: 后，它怎样对待后面的？权限写在 ibv_reg_mr 里。
  * gives away: an rkey guards bytes
  * gives away: WRITE of 0 bytes
  * gives away: nothing behind it is

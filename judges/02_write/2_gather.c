@@ -6,9 +6,12 @@
  * hint1: How many remote addresses does one request have? What happens
  * hint1: behind the first piece, if the second piece belongs somewhere
  * hint1: else?
+ * hint1.zh: 一个请求有几个远端地址？如果第二段要放到别处，第一段之后会怎样？
  * hint2: Begin a new request where p[i].to is not the end of piece i - 1,
  * hint2: or where the request has SGES pieces already. Link the requests;
  * hint2: only the last is SIGNALED.
+ * hint2.zh: p[i].to 不是第 i - 1 段的末尾，或者请求已经有 SGES 段，就开始一个新
+ * hint2.zh: 请求。把请求连成链表；只有最后一个是 SIGNALED。
  */
 #include "2_gather.h"
 #include "writes.h"

@@ -6,8 +6,12 @@
  * hint1: How many places does one polled completion set free? Which
  * hint1: request must make that completion, so that all 16 are free at
  * hint1: once?
+ * hint1.zh: 取出一条 CQE，能空出几个位置？要一次空出全部 16 个，这条 CQE 必须由
+ * hint1.zh: 哪个请求产生？
  * hint2: Signal the 16th, the 32nd and so on, and the very last one. Wait
  * hint2: for each of these before you post the next request.
+ * hint2.zh: 第 16 个、第 32 个……以及最后一个请求，设为 SIGNALED。每次都等到它的
+ * hint2.zh: CQE，再投递下一个请求。
  */
 #include "3_full_queue.h"
 #include "writes.h"

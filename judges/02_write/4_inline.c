@@ -5,8 +5,11 @@
  * before: record 1: a record that fits INLINE needs no completion
  * hint1: When does the NIC read the bytes of an INLINE request? Who reads
  * hint1: them, and with which lkey?
+ * hint1.zh: 网卡什么时候读 INLINE 请求的数据？读数据的是谁，用哪个 lkey？
  * hint2: Two cases. Short: the SGE points to the record itself, the only
  * hint2: flag is INLINE, and nothing is waited for. Long: as it is now.
+ * hint2.zh: 分两种情况。短记录：SGE 直接指向记录，标志只有 INLINE，什么也不等。
+ * hint2.zh: 长记录：照现在的做法。
  */
 #include "4_inline.h"
 #include "writes.h"

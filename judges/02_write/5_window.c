@@ -6,10 +6,15 @@
  * before: key 1: nothing says that the bind is done
  * hint1: Which key does the window have now, and which will it have when
  * hint1: the bind has completed? Who must know both?
+ * hint1.zh: 内存窗口现在的 rkey 是哪个，绑定完成后又是哪个？谁必须知道这两
+ * hint1.zh: 个 rkey？
  * hint2: lend: a request with opcode IBV_WR_BIND_MW, and bind_mw.mw,
  * hint2: bind_mw.rkey (the new key) and bind_mw.bind_info. Post, wait,
  * hint2: then mw->rkey = the new key. take_back: IBV_WR_LOCAL_INV with
  * hint2: invalidate_rkey. Post, wait.
+ * hint2.zh: lend：请求的 opcode 是 IBV_WR_BIND_MW，填 bind_mw.mw、bind_mw.rkey
+ * hint2.zh: （新的 rkey）和 bind_mw.bind_info。投递，等待，然后 mw->rkey = 新的
+ * hint2.zh: rkey。take_back：IBV_WR_LOCAL_INV，填 invalidate_rkey。投递，等待。
  */
 #include "5_window.h"
 #include "writes.h"

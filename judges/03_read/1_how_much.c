@@ -5,10 +5,15 @@
  * before: no_byte is UNANSWERED: choose one, then run it
  * hint1: When does the peer's NIC look at the rkey: for each packet that
  * hint1: it sends, or once for each request?
+ * hint1.zh: 对端网卡什么时候检查 rkey：每发一个报文都检查，还是每个请求检
+ * hint1.zh: 查一次？
  * hint2: A READ is one packet of request. It names the whole range, so
  * hint2: the NIC can check all of it before it answers. A range without a
  * hint2: byte has nothing to check. And what happens to the requests
  * hint2: behind one that failed, signaled or not?
+ * hint2.zh: 一个 READ 只有一个请求报文，里面写明整个范围。所以网卡可以全部检查
+ * hint2.zh: 完，再响应。范围里一个字节也没有，就没有什么可检查。一个请求失败
+ * hint2.zh: 了，排在后面的会怎样？signaled 与否，有区别吗？
  * gives away: READ of 0 bytes
  * gives away: range without a byte
  * gives away: checked before it answers

@@ -5,10 +5,14 @@
  * before: stopped is UNANSWERED: choose one, then run it
  * hint1: Who answers a READ? What of that is still there in each of the
  * hint1: three cases?
+ * hint1.zh: 谁响应 READ？三种情况下，响应所需的东西各还剩下哪些？
  * hint2: With soft-RoCE the NIC is the kernel: SIGSTOP stops a process,
  * hint2: not the kernel. After ibv_dereg_mr() the NIC is there, the rkey
  * hint2: is not. When a process ends, its QP ends with it, and nobody
  * hint2: answers. What does your NIC do then, and for how long?
+ * hint2.zh: 在软件 RoCE 上，网卡就是内核：SIGSTOP 停的是进程，不是内核。
+ * hint2.zh: ibv_dereg_mr() 之后，网卡还在，rkey 没有了。进程结束，它的 QP 也随
+ * hint2.zh: 之消失，没有谁来响应。这时本端网卡做什么，做多久？
  * gives away: SIGSTOP
  * gives away: a stopped process
  * gives away: its QP ends with it

@@ -5,9 +5,13 @@
  * before: 8 records: record 4: its slot still has record 0 in it
  * hint1: At which moment does a slot become free? What can you do at that
  * hint1: moment, and what must be done before the first such moment?
+ * hint1.zh: 槽位在哪一刻空出来？这一刻你能做什么？第一次到这一刻之前，必须先
+ * hint1.zh: 做什么？
  * hint2: First fill the slots, as many as there are records for. Then
  * hint2: each completion frees one slot: take the record, then post one
  * hint2: READ into the same slot.
+ * hint2.zh: 先填槽位，有几条记录就填几个，填满为止。此后每条 CQE 空出一个槽位：
+ * hint2.zh: 取走记录，再向同一个槽位投递一个 READ。
  */
 #include <string.h>
 

@@ -6,10 +6,15 @@
  * hint1: How many pieces may the sg_list of one READ have, and in which
  * hint1: order are they filled? What would happen with a length that is
  * hint1: smaller than HEAD?
+ * hint1.zh: 一个 READ 的 sg_list 可以有几段，按什么顺序填？长度小于 HEAD 时
+ * hint1.zh: 会怎样？
  * hint2: Two struct ibv_sge in an array: head, with HEAD bytes at most,
  * hint2: and body, with what remains. Use only the first if nothing
  * hint2: remains. Turn offset and length with be32toh() before you
  * hint2: compare or subtract.
+ * hint2.zh: 用两个 struct ibv_sge 的数组：head 最多 HEAD 字节，body 放剩下
+ * hint2.zh: 的。没有剩下的，就只用第一个。偏移和长度先用 be32toh() 转换，再比
+ * hint2.zh: 较或相减。
  */
 #include <endian.h>
 #include <errno.h>

@@ -6,11 +6,16 @@
  * hint1: Two READs are complete. How do you know which commands they
  * hint1: belong to? And what is the next completion in your queue: the
  * hint1: completion of a READ, or of a SEND?
+ * hint1.zh: 两个 READ 都完成了，怎么知道它们各属于哪条命令？队列里的下一条
+ * hint1.zh: CQE，是 READ 的，还是 SEND 的？
  * hint2: Three steps: post the READs, or the status TOO_LONG. Then, as
  * hint2: often as there are READs: expect_completion() returns the wr_id,
  * hint2: which read_block() made the number of the command. A SEND that
  * hint2: is not SIGNALED leaves no completion that could be taken for
  * hint2: another.
+ * hint2.zh: 分三步。先投递 READ，或者投递状态 TOO_LONG。然后，有几个 READ 就做
+ * hint2.zh: 几次：expect_completion() 返回 wr_id，也就是 read_block() 填进去的
+ * hint2.zh: 命令编号。SEND 不设 SIGNALED，就不会留下一条会被认错的 CQE。
  */
 #include <string.h>
 

@@ -6,9 +6,13 @@
  * hint1: wr.imm_data is four bytes that are sent as they are in memory.
  * hint1: Which byte of an uint32_t is the first one in the memory of your
  * hint1: CPU?
+ * hint1.zh: wr.imm_data 的 4 个字节，在内存里怎样，就怎样发出去。在你的 CPU
+ * hint1.zh: 上，uint32_t 的哪个字节在内存里排第一？
  * hint2: Put the word together in the order of your CPU, then turn it
  * hint2: with htonl(). On the other side ntohl() comes first, before any
  * hint2: shift or mask.
+ * hint2.zh: 先按 CPU 的字节序拼出这个字，再用 htonl() 转换。另一端先用
+ * hint2.zh: ntohl()，然后才移位、取掩码。
  */
 #include <arpa/inet.h>
 

@@ -6,10 +6,15 @@
  * hint1: What is a receive for the program that posts it: a buffer, a
  * hint1: notification, or both? Which of the requests notify, and which
  * hint1: of them bring something for the buffer?
+ * hint1.zh: 程序投递接收请求，是要缓冲区，要通知，还是两者都要？这些请求中，哪
+ * hint1.zh: 些带来通知，哪些带来要放进缓冲区的数据？
  * hint2: One message that notifies takes one receive, however many
  * hint2: packets it has, and even if it has no data. byte_len is the
  * hint2: length of the message that took it. Where does the data of a
  * hint2: WRITE_WITH_IMM go?
+ * hint2.zh: 一条带来通知的消息消耗一个接收请求，不管它有几个报文，哪怕没有
+ * hint2.zh: 数据。byte_len 是消耗它的那条消息的长度。WRITE_WITH_IMM 的数据
+ * hint2.zh: 放到哪里？
  * gives away: length of the message that took
  * gives away: buffer cannot be too small
  * gives away: takes one receive, however long

@@ -6,10 +6,16 @@
  * hint1: Whose completion comes first, and what is in w->offer before it? When
  * hint1: "done" is received, where is the data of a WRITE that was posted
  * hint1: before it, on the same QP?
+ * hint1.zh: 谁的 CQE 先到？在它之前，w->offer 里有什么？收到“done”的时候，同一
+ * hint1.zh: 个 QP 上在它前面投递的 WRITE，数据在哪里？
  * hint2: expect_completion() for the message. Then write.next = &done; only
  * hint2: "done" is SIGNALED. The remote address is be64toh(w->offer.addr), the
  * hint2: key be32toh(w->offer.rkey). Compare be32toh(w->offer.len) with w->n
  * hint2: before you use either.
+ * hint2.zh: 先用 expect_completion() 等消息。再设 write.next = &done；只有
+ * hint2.zh: “done”是 SIGNALED。远端地址是 be64toh(w->offer.addr)，rkey 是
+ * hint2.zh: be32toh(w->offer.rkey)。使用这两者之前，先比较
+ * hint2.zh: be32toh(w->offer.len) 和 w->n。
  */
 #include <arpa/inet.h>
 #include <endian.h>

@@ -6,10 +6,15 @@
  * hint1: Which number must be counted, and which must be remembered? When
  * hint1: you wait for a credit, and something else completes, what do you
  * hint1: do?
+ * hint1.zh: 哪一样只要计数，哪一样必须记住是哪几个？等 credit 的时候，先完成的
+ * hint1.zh: 是别的请求，怎么办？
  * hint2: An array of the free slots and a count: take from its end, put
  * hint2: back at its end. One function takes one completion of either
  * hint2: kind, and does what belongs to that kind. Call it while no slot
  * hint2: is free, and at the end until all have come.
+ * hint2.zh: 一个数组放空闲的槽位，一个变量记个数：从末尾取，还到末尾。写一个函
+ * hint2.zh: 数，取一条 CQE，不论哪一种，并做这一种该做的事。没有空闲槽位时调用
+ * hint2.zh: 它；最后也调用，直到全部到齐。
  */
 #include <arpa/inet.h>
 

@@ -7,10 +7,15 @@
  * hint1: A message may come after your last look and before
  * hint1: ibv_req_notify_cq(). Will it wake you? What must you do between
  * hint1: that call and ibv_get_cq_event()?
+ * hint1.zh: 消息可能在你最后一次查看之后、ibv_req_notify_cq() 之前到来。它会唤
+ * hint1.zh: 醒你吗？在这次调用和 ibv_get_cq_event() 之间，必须做什么？
  * hint2: next(): look. If there is nothing, ask for an event, and look
  * hint2: again. Only if there is still nothing, sleep, acknowledge the
  * hint2: event, and begin again. receive(): a switch over word >> 28;
  * hint2: count DATA, and subtract at STOP.
+ * hint2.zh: next()：查看。没有，就请求通知，再查看一次。仍然没有，才休眠；醒来
+ * hint2.zh: 后确认事件，从头再来。receive()：对 word >> 28 用 switch；是 DATA
+ * hint2.zh: 就计数，是 STOP 就相减。
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>

@@ -5,9 +5,12 @@
  * before: list_a is UNANSWERED: choose one, then run it
  * hint1: For which kinds of request does a fence wait? Which requests
  * hint1: wait behind a request that waits?
+ * hint1.zh: fence 等哪几种请求？一个请求在等，哪些请求也跟着等？
  * hint2: Draw a line from left to right for each request of the list. Two
  * hint2: requests overlap unless a fence is between them and a READ or
  * hint2: atomic is before it.
+ * hint2.zh: 给链表中的每个请求从左到右画一条线。两个请求会重叠，除非它们之间有
+ * hint2.zh: fence，而且 fence 前面有 READ 或原子操作。
  * gives away: A fenced READ or ATOMIC does not wait
  * gives away: makes READ→READ
  * gives away: two READs at once

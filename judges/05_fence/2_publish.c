@@ -6,9 +6,13 @@
  * hint1: When does the NIC fetch the bytes of a WRITE? Which of the three
  * hint1: are still there at that time? And for which kinds of request
  * hint1: does a fence wait?
+ * hint1.zh: 网卡什么时候取 WRITE 的数据？到那时，三份数据中哪些还在？fence 又等
+ * hint1.zh: 哪几种请求？
  * hint2: Bytes that are INLINE are copied by ibv_post_send. Requests of
  * hint2: one queue pair complete in order, so the completion of the last
  * hint2: one speaks for all.
+ * hint2.zh: INLINE 的数据由 ibv_post_send 复制。同一个 QP 的请求按序完成，所以
+ * hint2.zh: 最后一个的 CQE 代表全部。
  */
 #include <string.h>
 

@@ -5,9 +5,13 @@
  * before: n = 2: right, but 2 fences: 1 would do
  * hint1: Why does the second READ start only after the first WRITE? For
  * hint1: how many READs can one fence wait?
+ * hint1.zh: 为什么第二个 READ 要在第一个 WRITE 之后才开始？一个 fence 能等几
+ * hint1.zh: 个 READ？
  * hint2: A fence waits for all READs that stand before it in the list.
  * hint2: Change the order of the requests, then see which one has to
  * hint2: wait.
+ * hint2.zh: fence 等链表中排在它前面的所有 READ。先改变请求的顺序，再看哪一个
+ * hint2.zh: 必须等。
  */
 #include <string.h>
 

@@ -6,9 +6,13 @@
  * hint1: Which fields of the two WRITEs depend on the old value? Who
  * hint1: fills these fields, and when? And what does the matrix of the
  * hint1: lesson say of WRITE behind WRITE?
+ * hint1.zh: 两个 WRITE 的哪些字段取决于旧值？这些字段由谁填，什么时候填？本课的
+ * hint1.zh: 矩阵怎么说 WRITE 后面的 WRITE？
  * hint2: Only one of the three requests must complete before the others
  * hint2: can be posted. The others keep their order if they are in one
  * hint2: list.
+ * hint2.zh: 三个请求中，只有一个必须先完成，其余的才能投递。其余的放在一条链表
+ * hint2.zh: 里，顺序就不会变。
  */
 #include <string.h>
 

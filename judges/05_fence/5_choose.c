@@ -6,9 +6,13 @@
  * hint1: What does the second request need from the first: a place behind
  * hint1: it in the queue, or its answer? And who needs the answer: the NIC, or
  * hint1: whoever fills in the request?
+ * hint1.zh: 第二个请求需要第一个的什么：排在它后面，还是它的结果？需要结果的是
+ * hint1.zh: 谁：网卡，还是填写请求的程序？
  * hint2: The matrix of the lesson says which pairs need a fence. A fence
  * hint2: waits for all earlier READs of its queue, also for those that do
  * hint2: not matter.
+ * hint2.zh: 本课的矩阵说明哪些组合需要 fence。fence 等本队列中前面的所有 READ，
+ * hint2.zh: 无关的也等。
  */
 #include "5_choose.h"
 #include "wire.h"

@@ -5,8 +5,11 @@
  * before: behind_a_failure is UNANSWERED: choose one, then run it
  * hint1: What does the status of an atomic say, and what does only the
  * hint1: old value say? How long is the word? How many rights are there?
+ * hint1.zh: 原子操作的状态说明什么，什么只有旧值才能说明？这个字有多长？一共有
+ * hint1.zh: 几种权限？
  * hint2: Read "What is true" in the lesson again: the first point, and
  * hint2: the one that begins with "An atomic needs more than a WRITE".
+ * hint2.zh: 重读本课的要点：第一条，以及讲原子操作比 WRITE 多需要什么的那一条。
  * gives away: the list goes on
  * gives away: carries into the upper half
  * gives away: needs no REMOTE_READ

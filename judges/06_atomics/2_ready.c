@@ -5,9 +5,12 @@
  * before: the flag was 0 until somebody else set it: set_ready() says that it set the flag
  * hint1: What can happen between the READ and the WRITE? Which request
  * hint1: looks and changes in one step?
+ * hint1.zh: READ 和 WRITE 之间可能发生什么？哪种请求一步就能比较并修改？
  * hint2: COMPARE_AND_SWAP: fill wr.atomic, not wr.rdma. Whether the swap
  * hint2: took place, only the old value tells, and only when the request
  * hint2: is complete.
+ * hint2.zh: 用 COMPARE_AND_SWAP：填 wr.atomic，不填 wr.rdma。是否交换了，只有旧
+ * hint2.zh: 值能说明，而且要等请求完成。
  */
 #include "2_ready.h"
 

@@ -5,8 +5,11 @@
  * before: round 1: unlock() serves your ticket +0, and not +1
  * hint1: lock() takes a ticket and goes in. For what does it have to
  * hint1: wait? Who makes that happen?
+ * hint1.zh: lock() 取了号就进去了。它必须先等到什么？那又由谁促成？
  * hint2: Look at SERVING until it is your ticket; "is", and not "is at
  * hint2: least". Leaving makes it one more.
+ * hint2.zh: 反复查看 SERVING，直到它是你的号；是“等于”，不是“大于等于”。离开时
+ * hint2.zh: 把它加 1。
  */
 #include "3_ticket.h"
 #include "words_judge.h"

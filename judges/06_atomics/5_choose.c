@@ -6,8 +6,12 @@
  * hint1: What happens if another client changes the word after your READ?
  * hint1: And what does somebody see who reads between two of your
  * hint1: requests?
+ * hint1.zh: 你 READ 之后，别的客户端改了这个字，会怎样？有人在你的两个请求之间
+ * hint1.zh: 来读，会看到什么？
  * hint2: Ask of each problem: is it one word? If so: is the new value a
  * hint2: sum? An atomic changes one word; only a lock covers more.
+ * hint2.zh: 逐个问题问：只是一个字吗？如果是：新值是相加的结果吗？一个原子操作
+ * hint2.zh: 只改一个字；再多，就只有锁能保护。
  */
 #include "5_choose.h"
 #include "words_judge.h"

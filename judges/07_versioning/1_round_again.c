@@ -5,9 +5,12 @@
  * before: after_127 is UNANSWERED: choose one, then run it
  * hint1: How much does one update add to the version? When is a byte the
  * hint1: same again?
+ * hint1.zh: 一次更新给版本号加几？一个字节什么时候又是原来的值？
  * hint2: Write down the two versions that the reader has, and the number
  * hint2: of the update that each half comes from. Only the first decides
  * hint2: what the reader accepts.
+ * hint2.zh: 写下读者得到的两个版本号，以及每一半来自第几次更新。读者是否接受，
+ * hint2.zh: 只由两个版本号决定。
  * gives away: 128 updates
  * gives away: half of 256
  * gives away: adds 2, so

@@ -5,9 +5,12 @@
  * before: right, but 3 lists: 1 would do
  * hint1: Which flag makes a request wait for the READs before it? Which
  * hint1: of the three has READs before it?
+ * hint1.zh: 哪个标志让请求等前面的 READ？三个请求中，哪些前面有 READ？
  * hint2: Lesson 05 has the flag. Link the requests by next. One
  * hint2: completion says that all before it is done, too: which one must
  * hint2: that be?
+ * hint2.zh: 这个标志在第 5 课里。用 next 连起请求。一条 CQE 也说明它前面的都完
+ * hint2.zh: 成了：应该是哪个请求的 CQE？
  */
 #include "2_one_list.h"
 

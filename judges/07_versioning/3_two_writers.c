@@ -5,8 +5,12 @@
  * before: an update by the other writer right after your look(): a reader accepted a torn record
  * hint1: What if the other writer has changed the version after your
  * hint1: look()? What if you see an odd version?
+ * hint1.zh: look() 之后，另一个写者改了版本号，会怎样？看到奇数版本号，又
+ * hint1.zh: 该怎样？
  * hint2: To find an even version and to make it odd must be one step:
  * hint2: atomic_compare_exchange_strong(). If it fails, look again.
+ * hint2.zh: 看到偶数版本号和把它改成奇数，必须是一步：
+ * hint2.zh: atomic_compare_exchange_strong()。失败了，就再看。
  */
 #include "3_two_writers.h"
 

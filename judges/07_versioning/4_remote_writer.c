@@ -5,9 +5,13 @@
  * before: version 0, nobody else: the data is not yours at the end
  * hint1: How do you know whether COMPARE_AND_SWAP has changed the
  * hint1: version? Whose update is it, if it found an odd version?
+ * hint1.zh: 怎么知道 COMPARE_AND_SWAP 改了版本号？如果它得到的是奇数版本号，那
+ * hint1.zh: 是谁在更新？
  * hint2: It has succeeded if *u->found is what you compared with. Else
  * hint2: compare with what it found next time, or with the next even
  * hint2: version if that was odd. Link u->data.next.
+ * hint2.zh: *u->found 等于你用来比较的值，就是成功了。否则，下一次用它得到的值
+ * hint2.zh: 比较；那个值是奇数，就用下一个偶数版本号。把 u->data.next 连起来。
  */
 #include "4_remote_writer.h"
 

@@ -5,9 +5,13 @@
  * before: a writer that ends soon: a late WRITE came into what you had restored
  * hint1: What may the writer do between your last look() and the end of
  * hint1: cut_off()? Which even versions may a reader have READ already?
+ * hint1.zh: 从最后一次 look() 到 cut_off() 结束，写者还可能做什么？哪些偶数版本
+ * hint1.zh: 号可能已经被读者 READ 过？
  * hint2: First cut off, then look again: only now does the version stand
  * hint2: still. If it is odd, restore the data while it is odd, and go
  * hint2: forward to the next even one.
+ * hint2.zh: 先切断，再看一次：到这时，版本号才不再变。如果是奇数，就在奇数期间
+ * hint2.zh: 恢复数据，再推进到下一个偶数。
  */
 #include "5_dead_writer.h"
 

@@ -5,9 +5,12 @@
  * before: always a newer one: 20 looks at the generation, 11 are enough
  * hint1: What does the second look at one buffer tell about the next
  * hint1: buffer?
+ * hint1.zh: 读完一个缓冲区，再看一次世代号，这对下一个缓冲区说明什么？
  * hint2: Keep two generations: the one that you READ last, and the one
  * hint2: that you returned last. If they differ, you know of a newer one
  * hint2: already. Let at most BUFFERS - 2 pass.
+ * hint2.zh: 记住两个世代号：最近 READ 的，和最近返回的。两者不同，就已经知道有
+ * hint2.zh: 更新的。最多放过 BUFFERS - 2 代。
  */
 #include "2_two_reads.h"
 

@@ -6,9 +6,13 @@
  * hint1: Time passes between fetch_generation() and the lease. Is it
  * hint1: still the buffer that you wanted? And if not, who waits for you
  * hint1: now?
+ * hint1.zh: 从 fetch_generation() 到取得租约，要过一段时间。这时租约管的还是你
+ * hint1.zh: 要的缓冲区吗？如果不是，现在谁在等你？
  * hint2: Look at the generation again when you have the lease. If it has
  * hint2: changed, give the lease back and begin again. Give the lease
  * hint2: back after the buffer, too.
+ * hint2.zh: 取得租约后，再看一次世代号。变了，就归还租约，从头再来。读完缓冲
+ * hint2.zh: 区，也要归还租约。
  */
 #include "leases.h"
 

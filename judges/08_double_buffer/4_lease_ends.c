@@ -5,9 +5,13 @@
  * before: your lease ends in the middle of your READ: you gave back what was not yours
  * hint1: How do you know which epoch your lease is of? Why can
  * hint1: COMPARE_AND_SWAP fail although the epoch is still the same?
+ * hint1.zh: 怎么知道你的租约属于哪个 epoch？epoch 没有变，COMPARE_AND_SWAP 为什
+ * hint1.zh: 么也可能失败？
  * hint2: add_to_lease() returns the epoch. Give back by swap_lease(), so
  * hint2: that nothing happens in another epoch. If only the number of
  * hint2: readers differs, try again.
+ * hint2.zh: add_to_lease() 返回 epoch。用 swap_lease() 归还，就不会影响另一个
+ * hint2.zh: epoch。如果只是读者数不同，就再试一次。
  */
 #include "leases.h"
 

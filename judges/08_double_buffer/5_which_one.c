@@ -5,9 +5,12 @@
  * before: long_updates is UNANSWERED: choose one, then run it
  * hint1: How many generations are published between the first look and
  * hint1: the second? How many may be, with each mechanism?
+ * hint1.zh: 第一次查看和第二次查看之间，发布了几代？每种机制各允许几代？
  * hint2: Cross out what needs too much memory, and what makes a writer
  * hint2: wait that must not. Is one record ever at rest? How many flips
  * hint2: pass in a try of the rest?
+ * hint2.zh: 划掉太占内存的，再划掉让不该等的写者等待的。单份记录有没有不在更新
+ * hint2.zh: 的时候？其余的机制，读一次期间要切换几次？
  */
 #include "5_which_one.h"
 

@@ -6,9 +6,13 @@
  * before: completions is UNANSWERED: choose one, then run it
  * hint1: Which requests of a QP complete, if one of them fails? To which
  * hint1: QP does a receive in a shared queue belong, before it is taken?
+ * hint1.zh: 一个请求失败了，这个 QP 的哪些请求会有 CQE？共享队列里的接收请求，
+ * hint1.zh: 被取走之前属于哪个 QP？
  * hint2: An error is always told, asked for or not, and what is behind it
  * hint2: is flushed. Compare the server's "DOC: data-then-status", and
  * hint2: break 9f: who takes the next receive?
+ * hint2.zh: 错误总会上报，不管有没有要求；排在后面的请求被 flush。对照服务端的
+ * hint2.zh: DOC: data-then-status 和反例 9f：下一个接收请求由谁取走？
  * gives away: although it is not signaled
  * gives away: and the SEND behind it
  * gives away: belong to nobody

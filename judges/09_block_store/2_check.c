@@ -6,9 +6,13 @@
  * hint1: Which of these numbers come from the client? What is the largest
  * hint1: that each can be, and in which type is each sum and product
  * hint1: computed?
+ * hint1.zh: 这些数中，哪些来自客户端？每个最大可能是多少，每个和、每个积用什么
+ * hint1.zh: 类型计算？
  * hint2: Compare one number at a time with what is left: first with
  * hint2: blocks, then count with blocks - first. When all is checked, 64
  * hint2: bits are enough for the product.
+ * hint2.zh: 一次拿一个数，和剩下的量比较：先是 first 和 blocks，再是 count 和
+ * hint2.zh: blocks - first。全部检查过之后，乘积用 64 位就够了。
  */
 #include <stdio.h>
 

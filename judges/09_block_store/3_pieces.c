@@ -6,9 +6,14 @@
  * hint1: Which of the two directions needs something between the data and
  * hint1: the reply? On which request does it stand, and how often is it
  * hint1: needed for four parts?
+ * hint1.zh: 两个方向中，哪一个在数据和应答之间还需要什么？加在哪个请求上？有四
+ * hint1.zh: 段数据时，要加几次？
  * hint2: An array of PIECES requests and as many ibv_sge, linked by next.
  * hint2: Walk through w->data by the lengths. The fence is on the SEND,
  * hint2: and only if it has a READ in front of it.
+ * hint2.zh: 一个数组放 PIECES 个请求，ibv_sge 也要这么多，用 next 连起来。按
+ * hint2.zh: 各段的长度走完 w->data。fence 加在 SEND 上，而且只在它前面有 READ
+ * hint2.zh: 时才加。
  */
 #include <string.h>
 

@@ -7,9 +7,13 @@
  * hint1: How many receives are for the clients that are here? What is the
  * hint1: share of one, and what is left of them at this moment? Which of
  * hint1: the two numbers is the limit?
+ * hint1.zh: 有多少个接收请求留给已经来了的客户端？一个客户端的份额是多少，此刻
+ * hint1.zh: 还剩多少？两个数中，哪个是上限？
  * hint2: receives - (free places) is for those here. Give what is missing
  * hint2: to the share, but not more than is left. If the client has more
  * hint2: than its share: 0, until it has used some.
+ * hint2.zh: receives -（空位数）是留给已来客户端的。补到份额为止，但不超过剩下
+ * hint2.zh: 的。客户端持有的比份额多：给 0，直到它用掉一些。
  */
 #include <stdlib.h>
 

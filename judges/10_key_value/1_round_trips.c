@@ -6,9 +6,13 @@
  * hint1: For each request: whose result must be here before it can be
  * hint1: posted, and behind which requests is it executed in order
  * hint1: anyway?
+ * hint1.zh: 逐个请求看：谁的结果到手之后，才能投递它？排在哪些请求后面，它本来
+ * hint1.zh: 就按序执行？
  * hint2: A WRITE needs the old value of the swap, a READ does not: if
  * hint2: somebody else has the lock, throw its bytes away. The matrix of
  * hint2: lesson 05: what may stand behind a WRITE, an atomic, a READ?
+ * hint2.zh: WRITE 需要交换得到的旧值，READ 不需要：锁在别人手里，就扔掉取回的数
+ * hint2.zh: 据。第 5 课的矩阵：WRITE、原子操作、READ 后面，各可以放什么？
  * gives away: three round trips
  * gives away: two round trips
  * gives away: a SEND and its answer are one

@@ -5,9 +5,13 @@
  * before: a PUT in the middle of your READ: get() gave a torn record
  * hint1: When does the checksum of a record matter for this search, and
  * hint1: when does its key say enough? A key never leaves its slot.
+ * hint1.zh: 在这次查找中，什么时候要看记录的校验和，什么时候看键就够了？键从不
+ * hint1.zh: 离开它的槽位。
  * hint2: For each slot: never used, another key, or ours? Only for the
  * hint2: last one compare checksum(to) with to->check, and READ the same
  * hint2: slot again if they differ.
+ * hint2.zh: 每个槽位先分清：从未用过、属于别的键，还是要找的？只有最后一种才比
+ * hint2.zh: 较 checksum(to) 和 to->check；不同，就再 READ 同一个槽位。
  */
 #include "2_one_read.h"
 

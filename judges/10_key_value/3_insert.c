@@ -6,8 +6,11 @@
  * hint1: There are two faults. In which slot will the next search for
  * hint1: this key end? And if change() returns false: what may be in this
  * hint1: slot now?
+ * hint1.zh: 有两处错误。下一次查找这个键，会停在哪个槽位？change() 返回 false
+ * hint1.zh: 时，这个槽位里现在可能是什么？
  * hint2: Go on to the next slot only if this slot belongs to another key.
  * hint2: After a change that failed, look at the same slot again.
+ * hint2.zh: 槽位属于别的键，才去下一个槽位。修改失败之后，再看同一个槽位。
  */
 #include "3_insert.h"
 

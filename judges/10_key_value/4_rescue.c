@@ -7,9 +7,13 @@
  * hint1: Who else may write into this slot, before your WRITE and after
  * hint1: it? What stops each of them? And which of the two logs is for
  * hint1: this PUT?
+ * hint1.zh: 在你的 WRITE 之前和之后，还有谁可能写这个槽位？各由什么阻止？两份意
+ * hint1.zh: 图日志中，哪一份属于这次 PUT？
  * hint2: The server stops the old writer. A swap from its odd version to
  * hint2: an odd version of yours stops the other rescuers. What must be
  * hint2: in your log before this swap?
+ * hint2.zh: 服务端阻止原来的写者。把它的奇数版本号交换成你的奇数版本号，就阻止
+ * hint2.zh: 了其他接管者。这次交换之前，你的意图日志里必须有什么？
  */
 #include "4_rescue.h"
 

@@ -5,8 +5,11 @@
  * before: quotes is UNANSWERED: choose one, then run it
  * hint1: For each design: what does a reader change, what does a dead
  * hint1: client leave behind, and how many records does one word protect?
+ * hint1.zh: 对每种设计都问：读者改动什么，已死的客户端留下什么，一个字保护几
+ * hint1.zh: 条记录？
  * hint2: Begin with what each service forbids. One of them allows a
  * hint2: program to answer; three do not.
+ * hint2.zh: 先看每种服务禁止什么。其中一种允许程序应答，另外三种不允许。
  */
 #include "5_choose.h"
 

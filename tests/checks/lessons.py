@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from unicodedata import east_asian_width
 
 from . import repo, tables
 
@@ -46,6 +47,7 @@ def breaks(lesson, before=()):
         if not b.change:
             yield f'{b.path} does not begin with "Break {b.name} - "'
         yield from without(b.path, "key", "rule", "class", "ask", "client", "server", "why")
+        yield from chinese(b.path, "ask", "why")
         again |= {key for key in b.header.get("key", ()) if key in before}
         shown = "\n".join(f"{role}: {line}" for role in ("client", "server")
                           for line in b.header.get(role, ()))
@@ -58,6 +60,17 @@ def breaks(lesson, before=()):
 
 def without(path, *keys):
     yield from (f"{path}: no {key}" for key in keys if not any(repo.header(path).get(key, [])))
+
+
+def chinese(path, *keys):
+    """Each also in Chinese, in lines that are shown as they are (course/lib.sh, tell)."""
+    for key in keys:
+        lines = repo.header(path).get(f"{key}.zh", [])
+        if not re.search("[\u4e00-\u9fff]", "".join(lines)):
+            yield f"{path}: no Chinese {key}.zh"
+        for line in lines:
+            if len("why: ") + sum(1 + (east_asian_width(c) in "WF") for c in line) > 78:
+                yield f"{path}: more than 73 columns: {line}"
 
 
 def gives_away(judge, page):
@@ -83,6 +96,7 @@ def exercises(lesson, handout):
         if text.count("\n") > 100:
             yield f"{e.path}: more than 100 lines"
         yield from without(f"{e.judge}.c", "before", "hint1", "hint2")
+        yield from chinese(f"{e.judge}.c", "hint1", "hint2")
         if e.kind == "predict":
             yield from gives_away(f"{e.judge}.c", repo.read(f"{lesson}/README.md"))
         if not handout:

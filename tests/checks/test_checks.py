@@ -27,6 +27,7 @@ client: PASS 3
 server: PASS 4
 server: FAIL act 1: a|b
 why: so
+why.zh: so
 --- 01_x/server.c
 ask: not in the header
 """
@@ -108,7 +109,8 @@ class Checks(unittest.TestCase):
     def test_lesson(self):
         """the tables are those of the headers, and headers that lack something do not pass"""
         with course({"01_x/breaks/a_b.patch": PATCH, "01_x/exercises/2_y.c": EXERCISE, "01_x/README.md": README,
-                     "judges/01_x/2_y.c": "/*\n * before: FAIL\n * hint1: a\n * hint2:\n */\n",
+                     "judges/01_x/2_y.c": f"/*\n * before: FAIL\n * hint1: a\n * hint1.zh: {37 * '甲'}\n"
+                                          " * hint2:\n */\n",
                      "judges/01_x/2_y.solution.c": "", "judges/01_x/3_z.wrong": "",
                      "judges/01_x/2_y.wrong": "== a\nverdict: a\n== b\n== c\nverdict: c\n"}):
             self.finds(lessons.made("01_x/README.md"), "make tables")
@@ -120,13 +122,15 @@ class Checks(unittest.TestCase):
             Path("01_x/README.md").write_text(page, encoding="utf-8")
             self.finds(lessons.made("01_x/README.md"))
             self.assertIn("01 | [x](01_x/README.md) | 90 + 25 | ?", tables.minutes("", {}))
-            self.finds(lessons.breaks("01_x", {"old"}), "no ask", "class silence, and no line")
+            self.finds(lessons.breaks("01_x", {"old"}), "no ask", "no Chinese ask", "no Chinese why",
+                       "class silence, and no line")
             for k in "bc":
                 Path(f"01_x/breaks/{k}_.patch").write_text(f"Break 1{k} - x\nkey: {k}\n", encoding="utf-8")
             self.assertIn("more than two", list(lessons.breaks("01_x", {"old", "b", "c"}))[-1])
             Path("01_x/breaks/b_.patch").unlink()
             Path("01_x/breaks/c_.patch").unlink()
-            self.finds(lessons.exercises("01_x", False), "no hint2", "a verdict each", "2 wrong answers", "3_z.wrong is of no")
+            self.finds(lessons.exercises("01_x", False), "no hint2", "73 columns", "no Chinese hint2",
+                       "a verdict each", "2 wrong answers", "3_z.wrong is of no")
             Path("judges/01_x/2_y.c").write_text("/*\n * gives away: Nothing  Is\n * gives away: all of it\n */\n", encoding="utf-8")
             self.finds(lessons.gives_away("judges/01_x/2_y.c", "It is\nall."))
             self.finds(lessons.gives_away("judges/01_x/2_y.c", "here nothing\nis lost"), 'says "Nothing  Is"')
