@@ -123,8 +123,8 @@ progress handout:
 	@course/paint course/$@
 pictures: ## draw the packets of each lesson (wire.svg), as its README shows them
 	@for l in $(LESSONS); do course/packets/picture.py $$l/README.md >$$l/wire.svg || exit; done
-book: ## the whole course as one page and as PDF, in build/book
-	@docs/book/make
+book: ## the whole course as one page and as PDF, in build/book; BOOK=zh: in Chinese
+	@docs/book/make $(BOOK)
 fmt: ## format the C files
 	clang-format -i $$(git ls-files '*.c' '*.h')
 clean: ## remove everything that was built (lab-down comes first)

@@ -4,7 +4,8 @@
 --
 -- The title of a page gets the page's path as its id; each other heading has that path in
 -- front of its id. So a link to a page, or to a heading of a page, becomes a link within
--- the book. A link to a file that is no page of the book becomes plain text.
+-- the book. A link to a file that is no page of the book becomes plain text; one that stands
+-- alone below the title, to the same page in another language, is left out.
 
 -- place(PAGE, PATH): the path that PAGE calls PATH, from the top of the checkout.
 local function place(page, path)
@@ -31,6 +32,11 @@ local function embedded(path)
 	return 'data:image/svg+xml,' .. drawing:gsub('[^%w]', function(c)
 		return ('%%%02X'):format(c:byte())
 	end)
+end
+
+-- english(PATH): the page that a page in another language is of.
+local function english(path)
+	return (path:gsub('^docs/zh/', 'docs/'):gsub('%.zh%.md$', '.md'))
 end
 
 function Reader(sources)
@@ -68,8 +74,12 @@ function Reader(sources)
 			blocks:insert(pandoc.Header(1, title, { id = page }))
 			blocks:insert(pandoc.RawBlock('html', body))
 		else
-			local doc = pandoc.Div(pandoc.read(source.text, 'gfm').blocks)
-			blocks:extend(pandoc.walk_block(doc, to_book).content)
+			local read = pandoc.read(source.text, 'gfm').blocks
+			local link = #read > 1 and #read[2].content == 1 and read[2].content[1]
+			if link and link.t == 'Link' and english(place(page, link.target)) == english(page) then
+				read:remove(2)
+			end
+			blocks:extend(pandoc.walk_block(pandoc.Div(read), to_book).content)
 		end
 	end
 	return pandoc.Pandoc(blocks)
