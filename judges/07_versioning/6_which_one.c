@@ -9,8 +9,8 @@
  * hint1.zh: 死了，会占着什么？
  * hint2: Make a table of four rows and these four columns. For transfer
  * hint2: ask what may happen between a client's READ and its WRITE.
- * hint2.zh: 画一张表，四种机制各一行，上面四项各一列。对 transfer 要问：客户端
- * hint2.zh: 的 READ 和 WRITE 之间，可能发生什么？
+ * hint2.zh: 画一张表，四种机制各一行，前一条提示的四项各一列。对 transfer 要
+ * hint2.zh: 问：客户端的 READ 和 WRITE 之间，可能发生什么？
  */
 #include "6_which_one.h"
 #include "lesson.h"
