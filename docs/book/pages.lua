@@ -39,6 +39,23 @@ local function english(path)
 	return (path:gsub('^docs/zh/', 'docs/'):gsub('%.zh%.md$', '.md'))
 end
 
+-- marked(BLOCKS): the same, where each heading has the id that the line below it gives it. (A
+-- Chinese one has the anchor of the English one; see tests/zh.)
+local function marked(blocks)
+	for i = #blocks - 1, 1, -1 do
+		local first = blocks[i].t == 'Header' and blocks[i + 1].t == 'Para' and blocks[i + 1].content[1]
+		local id = first and first.t == 'RawInline' and first.text:match('^<a id="(.*)">$')
+		if id then -- behind it: </a>, a comment, the end of the line
+			blocks[i].identifier = id
+			blocks[i + 1].content = pandoc.List({ table.unpack(blocks[i + 1].content, 5) })
+			if #blocks[i + 1].content == 0 then
+				blocks:remove(i + 1)
+			end
+		end
+	end
+	return blocks
+end
+
 function Reader(sources)
 	local blocks, pages = pandoc.List(), {}
 	for _, source in ipairs(sources) do
@@ -74,8 +91,8 @@ function Reader(sources)
 			blocks:insert(pandoc.Header(1, title, { id = page }))
 			blocks:insert(pandoc.RawBlock('html', body))
 		else
-			local read = pandoc.read(source.text, 'gfm').blocks
-			local link = #read > 1 and #read[2].content == 1 and read[2].content[1]
+			local read = marked(pandoc.read(source.text, 'gfm').blocks)
+			local link = #read > 1 and read[2].t == 'Para' and #read[2].content == 1 and read[2].content[1]
 			if link and link.t == 'Link' and english(place(page, link.target)) == english(page) then
 				read:remove(2)
 			end
