@@ -129,10 +129,9 @@ int main(int argc, char **argv)
 				(uint32_t)strlen(out) +
 					fault("zero-at-the-end"),
 				from->lkey };
-	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND,
-				  .send_flags = IBV_SEND_SIGNALED,
-				  .sg_list = &text,
-				  .num_sge = 1 };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .sg_list = &text };
+	wr.num_sge = 1;
+	wr.send_flags = IBV_SEND_SIGNALED;
 	post(&ep, &wr);
 	for (int n = 0; n < 2; n++) {
 		struct ibv_wc wc = wait_wc(&ep);

@@ -26,7 +26,7 @@ def anchors(path):
             name = re.sub(r"[^\w -]", "", text).replace(" ", "-")
             names.append(f"{name}-{seen[name]}" if seen[name] else name)
             seen[name] += 1
-    return names
+    return names + re.findall(r'^<a id="([^"]+)"></a>', repo.read(path), re.M)
 
 
 
