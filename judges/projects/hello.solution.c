@@ -56,6 +56,15 @@ static void receive(struct ep *ep, struct ibv_mr *mr)
 		die("ibv_post_recv");
 }
 
+static struct ibv_wc succeeded(struct ep *ep)
+{
+	struct ibv_wc wc = wait_wc(ep);
+
+	if (wc.status != IBV_WC_SUCCESS)
+		die("%s", ibv_wc_status_str(wc.status));
+	return wc;
+}
+
 static struct qp_info their_info(struct ep *ep)
 {
 	uint8_t msg[INFO_LEN];
@@ -134,10 +143,7 @@ int main(int argc, char **argv)
 	wr.send_flags = IBV_SEND_SIGNALED;
 	post(&ep, &wr);
 	for (int n = 0; n < 2; n++) {
-		struct ibv_wc wc = wait_wc(&ep);
-
-		if (wc.status != IBV_WC_SUCCESS)
-			die("%s", ibv_wc_status_str(wc.status));
+		struct ibv_wc wc = succeeded(&ep);
 		if (wc.opcode != IBV_WC_RECV)
 			continue;
 		bool echo = fault("echo") || (server && fault("server-echo"));
