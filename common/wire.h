@@ -29,5 +29,7 @@ bool wire_of(char net[IF_NAMESIZE], const char *device, unsigned port,
 	     unsigned gid_index);
 /* It works as if it had never been slow; false: it was not. */
 bool qdisc_delete(const char *net);
+/* At once, and until qdisc_delete(), it loses all that leaves it, TCP too; false: it cannot. */
+bool qdisc_lose(const char *net);
 
 #endif

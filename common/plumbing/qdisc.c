@@ -36,29 +36,51 @@ bool wire_of(char net[IF_NAMESIZE], const char *device, unsigned port,
 	return found;
 }
 
-bool qdisc_delete(const char *net)
+/* Is it done? type: RTM_NEWQDISC, with netem's loss of everything, or RTM_DELQDISC. */
+static bool ask(const char *net, uint16_t type, uint16_t flags)
 {
 	struct {
 		struct nlmsghdr head;
 		struct tcmsg tc;
+		struct rtattr kind_is;
+		char kind[8]; /* attributes are aligned to 4 bytes */
+		struct rtattr options_are;
+		struct tc_netem_qopt options;
 	} request = {
 		.head = { .nlmsg_len = sizeof request,
-			  .nlmsg_type = RTM_DELQDISC,
-			  .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK },
+			  .nlmsg_type = type,
+			  .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | flags },
 		.tc = { .tcm_ifindex = (int)if_nametoindex(net),
 			.tcm_parent = TC_H_ROOT },
+		.kind_is = { RTA_LENGTH(sizeof request.kind), TCA_KIND },
+		.kind = "netem",
+		.options_are = { RTA_LENGTH(sizeof request.options),
+				 TCA_OPTIONS },
+		.options = { .limit = 1000, .loss = UINT32_MAX },
 	};
 	struct {
 		struct nlmsghdr head;
 		struct nlmsgerr result;
 	} answer;
 	int sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	bool deleted = send(sock, &request, sizeof request, 0) > 0 &&
-		       recv(sock, &answer, sizeof answer, 0) > 0 &&
-		       answer.result.error == 0;
 
+	if (type == RTM_DELQDISC) /* of any kind */
+		request.head.nlmsg_len = offsetof(typeof(request), kind_is);
+	bool done = send(sock, &request, request.head.nlmsg_len, 0) > 0 &&
+		    recv(sock, &answer, sizeof answer, 0) > 0 &&
+		    answer.result.error == 0;
 	close(sock);
-	return deleted;
+	return done;
+}
+
+bool qdisc_delete(const char *net)
+{
+	return ask(net, RTM_DELQDISC, 0);
+}
+
+bool qdisc_lose(const char *net)
+{
+	return ask(net, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE);
 }
 
 void wires_free(void)

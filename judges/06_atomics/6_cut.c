@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * judges/06_atomics/6_cut.c - a stream of numbers, and a wire that is cut.
+ *
+ * before: the sum is too large: a number was added twice
+ * hint1: add() has failed. Which two things may have happened to its
+ * hint1: request? In which of the two is it right to repeat it?
+ * hint1.zh: add() 失败了。它的请求可能经历了哪两种情况？哪一种情况下应该重做？
+ * hint2: The completion does not tell, but the word does. What must
+ * hint2: deliver() know to understand it?
+ * hint2.zh: CQE 说明不了，那个字可以说明。要看懂它，deliver() 必须记住什么？
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "6_cut.h"
+#include "wire.h"
+
+enum { NUMBERS = 40, CUTS = 8, MOST_US = 4000 };
+
+static struct duo duo;
+static const struct ibv_qp_cap cap = {
+	.max_send_wr = 2, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1
+};
+static uint64_t word, old; /* the peer's; ours */
+static struct ibv_mr *word_mr, *old_mr;
+static int in_doubt[2]; /* how often: not executed, executed */
+static unsigned seed;
+static _Atomic bool broken, over; /* the queue pair; the round */
+
+/* Cuts the wire once, at a random moment, until the queue pair is broken. What one of the
+ * two sides sends is lost: requests, or answers. */
+static void *cut(void *unused)
+{
+	const struct ep *side = rand_r(&seed) % 2 ? &duo.you : &duo.peer;
+	char net[IF_NAMESIZE];
+
+	(void)unused;
+	if (!wire_of(net, side->ctx->device->name, 1, side->gid_index))
+		die("this exercise cuts a wire, and this wire is not the "
+		    "lab's: LAB=vm has one");
+	usleep((unsigned)rand_r(&seed) % MOST_US);
+	if (!qdisc_lose(net))
+		die("the wire cannot be cut (has this kernel sch_netem?)");
+	while (!broken && !over)
+		usleep(500);
+	qdisc_delete(net);
+	over = true;
+	return NULL;
+}
+
+/* Does the request succeed? */
+static bool done(struct ibv_send_wr wr)
+{
+	wr.send_flags |= IBV_SEND_SIGNALED;
+	post(&duo.you, &wr);
+	return wait_wc(&duo.you).status == IBV_WC_SUCCESS;
+}
+
+bool add(uint32_t number)
+{
+	struct ibv_sge sge = piece(&old, sizeof old, old_mr);
+	struct ibv_send_wr wr =
+		request(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, &word, word_mr);
+	uint64_t before = word;
+
+	if (broken)
+		wrong("add(): the queue pair is in the error state: "
+		      "reconnect() first");
+	wr.wr.atomic.compare_add = number;
+	broken = !done(wr);
+	if (broken)
+		in_doubt[word != before]++;
+	return !broken;
+}
+
+uint64_t read_word(void)
+{
+	struct ibv_sge sge = piece(&old, sizeof old, old_mr);
+
+	if (broken)
+		wrong("read_word(): the queue pair is in the error state: "
+		      "reconnect() first");
+	if (!done(request(IBV_WR_RDMA_READ, &sge, &word, word_mr)))
+		die("the judge's wire is cut twice");
+	return old;
+}
+
+/* Ends of a connection that gives up soon: after two tries of 1 ms. */
+static void connect_anew(void)
+{
+	struct ep *ends[] = { &duo.you, &duo.peer };
+
+	for (int i = 0; i < 2; i++) {
+		ibv_destroy_qp(ends[i]->qp);
+		*ends[i] = ep_second(ends[i], cap);
+		ends[i]->timeout = 8;
+		ends[i]->retry_cnt = 1;
+	}
+	duo_connect(&duo, 0, ALL_REMOTE);
+}
+
+void reconnect(void)
+{
+	while (broken && !over)
+		usleep(500);
+	connect_anew();
+	broken = false;
+}
+
+void judge(void)
+{
+	seed = (unsigned)getpid();
+	duo_open(&duo, cap);
+	word_mr = open_memory(&duo.peer, &word, sizeof word);
+	old_mr = open_memory(&duo.you, &old, sizeof old);
+	/* Either kind of doubt must have been met. */
+	while (in_doubt[0] + in_doubt[1] < CUTS || !in_doubt[0] ||
+	       !in_doubt[1]) {
+		uint32_t numbers[NUMBERS];
+		uint64_t sum = 0;
+		pthread_t cutter;
+
+		for (int i = 0; i < NUMBERS; i++)
+			sum += numbers[i] = 1 + (unsigned)rand_r(&seed) % 1000;
+		word = 0;
+		broken = over = false;
+		connect_anew();
+		if (pthread_create(&cutter, NULL, cut, NULL))
+			die("pthread_create");
+		deliver(numbers, NUMBERS);
+		over = true;
+		pthread_join(cutter, NULL);
+		if (broken)
+			wrong("deliver() returns with a number in doubt");
+		if (word != sum)
+			wrong("the sum is too %s",
+			      word > sum ? "large: a number was added twice"
+					 : "small: a number is missing");
+	}
+	note("in doubt: %d not executed, %d executed", in_doubt[0],
+	     in_doubt[1]);
+}
