@@ -32,7 +32,7 @@ def names(readme, page, known):
 # The classes of what a break may do (course/break asks for one), and what shows each in the
 # header's lines of client and server.
 CLASSES = {
-    "post": r"EINVAL|ENOMEM",
+    "post": r"EINVAL|ENOMEM|ETIMEDOUT",
     "client": r"client: FAIL .*(error|exceeded)",
     "server": r"server: FAIL .*[eE]rror",
     "success": r": PASS|act \d: |other bytes|chunk \d",
