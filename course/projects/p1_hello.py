@@ -32,6 +32,7 @@ def reaches_rts():
     at, states = port(), []
     peer('server', at, 'x', 'hold')
     you = yours('client', at)
+    within(12, lambda: states.extend(you.states()) or states)  # an interpreter starts slowly
     if not within(4, lambda: 'RTS' in states or states.extend(you.states())):
         raise Wrong(f'the QP of your client does not reach RTS: {states[-1:] or "there is none"}; '
                     f'it said last: {you.last()}')

@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: MIT
-"""judges/projects/hello.py - a solution of project 1 in Python, with Debian's python3-pyverbs."""
+"""judges/projects/hello.solution.py - a solution of project 1 in Python, with Debian's python3-pyverbs."""
 import os
 import secrets
 import socket
