@@ -79,6 +79,10 @@ void server_address(const struct options *opt, const char *host,
 		    gai_strerror(rc));
 	memcpy(to, found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);
+	if (from->ss_family && from->ss_family != to->ss_family)
+		die("the server's address \"%s\" (-s) is IPv%d, and ours (-d, "
+		    "-g) is not",
+		    host, to->ss_family == AF_INET ? 4 : 6);
 	if (to->ss_family == AF_INET6 &&
 	    IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr) && !v6->sin6_scope_id) {
 		if (ours->sin6_family != AF_INET6)

@@ -2,7 +2,8 @@
 """course/packets/capture.py - what is in a capture of course/trace, as a list of Lines.
 
 tshark says what the fields of a packet are. This says which pair of queue pairs the packet
-belongs to and what it means, because it has seen the QP info that went over TCP before.
+belongs to and what it means, because it has seen the QP info that went over TCP before, or
+the messages of the CM.
 """
 import re
 import socket
@@ -21,6 +22,9 @@ OPCODES = [text.split(" + ") for text in (
     "ATOMIC ACK + AETH + AtomicAckETH, COMPARE_AND_SWAP + AtomicETH, FETCH_AND_ADD + AtomicETH"
 ).split(", ")]
 LENGTH = {"RETH": 16, "ImmDt": 4, "AETH": 4, "AtomicETH": 28, "AtomicAckETH": 8}
+# The messages of the CM: datagrams to QP 1, of management class 7. Their attribute says which.
+CM = {0x10: "REQ", 0x11: "MRA", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ", 0x16: "DREP"}
+UD_SEND, MAD = 100, 12 + 8  # the opcode; what is in front of the MAD: BTH, DETH
 NAKS = ("PSN sequence error", "invalid request", "remote access error", "remote operational error",
         "invalid RD request")
 # QP info (common/wire.c): magic, version, lesson, QP number, first PSN, LID, MTU, 0, rkey, GID, address, length.
@@ -75,6 +79,8 @@ class Decoder:
         self.owner = {}  # (GID, QP number): its pair and side
         self.first_psn = {}  # (pair, side that asks)
         self.base = {}  # (pair, side, rkey): where the region begins; "~" if nobody told us
+        self.asked = {}  # by the id of a REQ's sender, the client: GID of the server, REQ
+        self.pair_of = {}  # the pair that such an id has got
         self.seen = set()
 
     def add(self, row, way, what, pair=None):
@@ -108,11 +114,37 @@ class Decoder:
         line.more = f" {length} bytes of memory are offered" if length else ""
         line.payload = data
 
+    def cm(self, row, to, mad):
+        """REQ and REP say what QP info says elsewhere; but a PSN in them is that of the first packet which
+        the sender wants to hear. Each id is of one side."""
+        attribute, body = int.from_bytes(mad[16:18], "big"), mad[24:]
+        what, local, remote = CM.get(attribute, f"attribute {attribute:#x}"), body[:4], body[4:8]
+        if what == "REQ":
+            self.asked[local] = to, body
+        client = local if local in self.asked else remote
+        side = "-->" if local in self.asked else "<--"
+        if what == "REP" and client in self.asked and client not in self.pair_of:
+            server, req = self.asked[client]
+            pair = self.pair_of[client] = self.pairs.setdefault(("CM", client), len(self.pairs))
+            for way, gid, qpn, psn in ("-->", to, req[32:35], body[20:23]), ("<--", server, body[12:15], req[44:47]):
+                self.owner[gid, int.from_bytes(qpn, "big")] = pair, way
+                self.first_psn[pair, way] = int.from_bytes(psn, "big")
+        line = self.add(row, side, f"{what} (CM)", self.pair_of.get(client))
+        line.payload = octets(row["udp.payload"])
+        if what == "REJ":
+            line.more = f" reason {int.from_bytes(body[10:12], 'big')}"
+        if (side, mad[8:16], what) in self.seen:
+            line.more += ", again"
+        self.seen.add((side, mad[8:16], what))
+
     def roce(self, row):
         op, psn = int(row["ib.bth.opcode"]), int(row["ib.bth.psn"])
         gid = (socket.inet_pton(socket.AF_INET6, row["ipv6.dst"]) if row["ipv6.dst"] else
                bytes(10) + b"\xff\xff" + socket.inet_aton(row["ip.dst"]))
         to = gid, number(row["ib.bth.destqp"])
+        if op == UD_SEND and to[1] == 1:
+            self.cm(row, gid, octets(row["udp.payload"])[MAD:])
+            return
         if to not in self.owner:  # nobody told us
             self.owner[to] = self.pairs.setdefault(to, len(self.pairs)), "<--"
         pair, receiver = self.owner[to]

@@ -2,8 +2,8 @@
 """course/packets/compare.py - what of an excerpt in a README is not so in a capture.
 
 packets  are there, in this order on each QP, with nothing between them: what they are, who
-         sends them, PSN, bytes, place, values. "..." stands for any number, "at +64 or +6064"
-         for a choice. Behind "... these N lines K times more" they go on alike. What the
+         sends them, PSN, bytes, place, values; the messages of the CM with those of the QP.
+         "..." stands for any number, "at +64 or +6064" for a choice. Behind "... these N lines K times more" they go on alike. What the
          wire did again, and NAKs, may come between, if the excerpt has them not.
 ACKs     are there, of this PSN or of a later one, behind the packets before them
 lines    of each program are there in this order, and so are QP info and barriers
@@ -24,7 +24,7 @@ def words(line):
 
 
 def is_packet(line):
-    return line.psn is not None and line.what != "ACK"
+    return line.psn is not None and line.what != "ACK" or line.what.endswith("(CM)")
 
 
 def pattern(items):

@@ -17,7 +17,7 @@ import capture
 
 LINE = re.compile(r"""\s* (?P<time>[\d.]+) \s+
     (?: client\ (?P<way>-->|<--)\ server (?:\ (?P<qp>[A-Z])(?=\s))? \s+ (?P<what>\S.*?)
-        (?: \s+PSN\ (?P<psn>-?\d+) (?: \s+(?P<amount>\d+)\ bytes)? | (?<=\(TCP\)) )
+        (?: \s+PSN\ (?P<psn>-?\d+) (?: \s+(?P<amount>\d+)\ bytes)? | (?<=\(TCP\)) | (?<=\(CM\)) )
         (?P<more>.*) | (?P<said>.*) )""", re.VERBOSE)
 
 

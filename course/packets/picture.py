@@ -19,7 +19,7 @@ import ladder
 SCALE, MOST = 10, 165
 LEFT, MIDDLE, RIGHT, SLOPE = 240, 445, 650, 10
 # The class of an arrow, and what is in its text.
-CLASSES = {"tcp": r"\(TCP\)", "nak": "NAK", "again": "again", "ack": "^ACK", "packet": ""}
+CLASSES = {"tcp": r"\((TCP|CM)\)", "nak": "NAK", "again": "again", "ack": "^ACK", "packet": ""}
 
 
 def escape(text):
