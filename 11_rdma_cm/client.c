@@ -65,8 +65,13 @@ static bool connect_once(struct cm *cm, struct sockaddr *from,
 	struct rdma_cm_event *event = next_event(cm, "an answer");
 	bool nobody = event->event == RDMA_CM_EVENT_REJECTED &&
 		      event->status == 8; /* "invalid service ID" */
-	if (!nobody)
+	if (!nobody) {
 		must_be(event, RDMA_CM_EVENT_ESTABLISHED);
+		const struct rdma_conn_param *answer = &event->param.conn;
+		if (answer->private_data_len < WISH_LEN ||
+		    memcmp(answer->private_data, private_data, WISH_LEN) != 0)
+			die("connected, but not to a server of lesson 11");
+	}
 	must(rdma_ack_cm_event(event), "rdma_ack_cm_event");
 	return !nobody;
 }

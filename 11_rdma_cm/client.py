@@ -12,12 +12,14 @@ from pyverbs.pyverbs_error import PyverbsError
 
 def connect_once(channel, events, address, wish):
     """Queues that are connected, or None: nobody listens there, or not yet."""
+    # DOC: resolve
     cmid = CMID(creator=channel)
     cmid.resolve_addr(address, events.wait * 500)
     events.expect(ce.RDMA_CM_EVENT_ADDR_RESOLVED)
     cmid.resolve_route(events.wait * 500)
     events.expect(ce.RDMA_CM_EVENT_ROUTE_RESOLVED)
     queues = Queues(cmid, events)
+    # DOC: connect
     param = ConnParam(resources=1, depth=1, retry=7, rnr_retry=7, data_len=WISH.size)
     param.set_private_data(wish)
     cmid.connect(param)
@@ -26,6 +28,8 @@ def connect_once(channel, events, address, wish):
     nobody = event.event_type == ce.RDMA_CM_EVENT_REJECTED and not event.private_data.strip(b"\0")
     if not nobody:
         events.must_be(event, ce.RDMA_CM_EVENT_ESTABLISHED)
+        if not event.private_data.startswith(wish):
+            die("connected, but not to a server of lesson 11")
     event.ack_cm_event()
     if nobody:
         queues.close()
@@ -53,6 +57,7 @@ def main():
             die("RDMA_CM_EVENT_REJECTED: nobody listens on this port")
         time.sleep(0.1)
 
+    # DOC: session
     rkey, remote, offered = queues.take(OFFER, "an offer")
     if offered != length:
         die(f"the server offers {offered} bytes, and not {length}")
@@ -74,6 +79,7 @@ def main():
     if right != length:
         die(f"the server says that {right} bytes are right, of {length}")
 
+    # DOC: end
     cmid.disconnect()
     events.expect(ce.RDMA_CM_EVENT_DISCONNECTED)
     flushed = queues.drain()

@@ -79,9 +79,16 @@ int main(int argc, char **argv)
 	if (!mr)
 		die_err(errno, "ibv_reg_mr");
 
+	/* The answer has private data, too: ours says that this is lesson 11, and what it
+	 * has understood. */
+	uint8_t answer[WISH_LEN];
+	wish_pack(answer, &wish);
+
 	/* DOC: accept. INIT -> RTR -> RTS happens in here. ESTABLISHED: the client has
 	 * our answer, and has said so. */
 	struct rdma_conn_param param = {
+		.private_data = answer,
+		.private_data_len = sizeof answer,
 		.responder_resources = 1, /* READs that we answer at once */
 		.initiator_depth = 1,
 		.rnr_retry_count = 7,

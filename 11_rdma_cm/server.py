@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: MIT
 """11_rdma_cm/server.py - server.c in Python, with pyverbs: the same options, and the same lines."""
-from lesson import (OFFER, DONE, RIGHT, OP_READ, OP_WRITE, Events, Queues, address_info, ce, command_line,
+from lesson import (OFFER, DONE, RIGHT, OP_READ, OP_WRITE, WISH, Events, Queues, address_info, ce, command_line,
                     device_address, die, e, expected, note, say, wish_unpack)
 from pyverbs.cmid import CMEventChannel, CMID, ConnParam
 from pyverbs.mr import MR
@@ -11,6 +11,7 @@ from pyverbs.pyverbs_error import PyverbsError
 def main():
     options = command_line("dgpst")
     host = options.get("-s") or device_address(options.get("-d"), options)[0]
+    # DOC: listen
     channel = CMEventChannel()
     events = Events(channel, options["wait"])
     listener = CMID(creator=channel)
@@ -18,12 +19,14 @@ def main():
     listener.listen(4)
     note(f"listening on port {options['port']}")
 
+    # DOC: request
     event = events.next("a client")
     events.must_be(event, ce.RDMA_CM_EVENT_CONNECT_REQUEST)
     cmid = CMID(creator=event, listen_id=listener)
     wish, why = wish_unpack(event.private_data)
     event.ack_cm_event()
     if not wish:
+        # DOC: reject
         cmid.reject(why.encode())
         die(f"rejected a client: {why}")
     operation, count, size = wish
@@ -36,10 +39,14 @@ def main():
         memory.write(expected(length), length)
     else:
         memory = MR(cmid.pd, length, e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE)
-    cmid.accept(ConnParam(resources=1, depth=1, rnr_retry=7))
+    # DOC: accept
+    param = ConnParam(resources=1, depth=1, rnr_retry=7, data_len=WISH.size)
+    param.set_private_data(WISH.pack(b"CM11", *wish))
+    cmid.accept(param)
     events.expect(ce.RDMA_CM_EVENT_ESTABLISHED)
     say(f"established: {length} bytes are open to the client")
 
+    # DOC: session
     queues.send(OFFER, length, memory.rkey, memory.buf)
     _, _, done = queues.take(DONE, '"done"')
     if memory.read(length, 0) != expected(length):
@@ -48,6 +55,7 @@ def main():
         die(f"the client says it is done with {done} bytes of {length}")
     queues.send(RIGHT, length)
 
+    # DOC: end
     if not events.gone:
         events.expect(ce.RDMA_CM_EVENT_DISCONNECTED)
     cmid.disconnect()
