@@ -106,24 +106,37 @@ struct rdma_cm_event *next_event(struct cm *cm, const char *waiting_for)
 	return event;
 }
 
+/* What a rejection says, as text that may go to a terminal: anybody may have sent it. */
+static const char *said(const struct rdma_conn_param *conn)
+{
+	static char text[149];
+	size_t n = 0;
+	const char *from = conn->private_data;
+
+	while (from && n < conn->private_data_len && n < 148 && from[n]) {
+		text[n] = from[n] < ' ' || from[n] > '~' ? '?' : from[n];
+		n++;
+	}
+	text[n] = 0;
+	return n ? text : "nothing";
+}
+
 void must_be(const struct rdma_cm_event *event, enum rdma_cm_event_type wanted)
 {
-	const char *name = rdma_event_str(event->event), *what = "";
-	const struct rdma_conn_param *conn = &event->param.conn;
+	const char *name = rdma_event_str(event->event);
+	int status = event->status;
 
 	if (event->event == wanted)
 		return;
 	/* A negative status is an errno; that of REJECTED says who rejected, and why. */
-	if (event->event == RDMA_CM_EVENT_REJECTED && event->status == 28)
-		die("%s, status 28: the server says: %.*s", name,
-		    (int)conn->private_data_len,
-		    conn->private_data ? (const char *)conn->private_data : "");
-	if (event->event == RDMA_CM_EVENT_REJECTED && event->status == 8)
-		what = ": nobody listens on this port";
-	else if (event->status < 0)
-		what = strerrorname_np(-event->status);
-	die("%s, status %d%s%s", name, event->status, *what == 'E' ? ": " : "",
-	    what);
+	if (event->event == RDMA_CM_EVENT_REJECTED && status == 28)
+		die("%s, status 28: the server says: %s", name,
+		    said(&event->param.conn));
+	if (event->event == RDMA_CM_EVENT_REJECTED && status == 8)
+		die("%s, status 8: nobody listens on this port", name);
+	if (status < 0)
+		die_err(-status, "%s", name);
+	die("%s, status %d", name, status);
 }
 
 /* ---- the queues -------------------------------------------------------- */

@@ -154,7 +154,7 @@ class Events:
         """Ends the program, with what happened instead. (pyverbs does not tell an event's status.)"""
         if event.event_type == wanted:
             return
-        said = event.private_data.partition(b"\0")[0].decode(errors="replace")
+        said = "".join(chr(c) if 32 <= c < 127 else "?" for c in event.private_data.partition(b"\0")[0])
         die(event.event_str() + (f": the server says: {said}" if said else ""))
 
     def expect(self, wanted):
