@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * judges/11_rdma_cm/1_states.c - the states of two QPs that the CM connects.
+ *
+ * before: accepted is UNANSWERED: choose one, then run it
+ * hint1: A QP of a program is moved by ibv_modify_qp in that program, and by
+ * hint1: nobody else. So in which of your calls can it happen?
+ * hint2: The kernel's CM only tells the library. What must be true of the
+ * hint2: server's QP before the client may send? Which call of the library does
+ * hint2: the client make after the answer, and before ESTABLISHED?
+ * gives away: inside rdma_get_cm_event
+ * gives away: is still RTS
+ * gives away: REJECTED moves
+ */
+#include "ends.h"
+
+#include "1_states.h"
+
+static int state_of(const struct side *s)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	int rc = ibv_query_qp(s->id->qp, &attr, IBV_QP_STATE, &init);
+
+	if (rc)
+		die_err(rc, "the judge's ibv_query_qp");
+	return (int)attr.qp_state;
+}
+
+static void must_be_state(int answer, const char *name)
+{
+	one_of(name, answer,
+	       (const int[]){ IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR,
+			      IBV_QPS_RTS, IBV_QPS_ERR },
+	       5);
+}
+
+void judge(void)
+{
+	struct rdma_conn_param param = { .initiator_depth = 1 };
+
+	must_be_state(accepted, "accepted");
+	must_be_state(unread, "unread");
+	must_be_state(hung_up, "hung_up");
+	must_be_state(refused, "refused");
+	ends_open();
+
+	resolve(&you);
+	must(rdma_connect(you.id, &param), "rdma_connect");
+	next_request(&peer);
+	accept_it(&peer, NULL, 0);
+	check_answer(accepted, state_of(&peer),
+		     "accepted: what the answer promises the client");
+	if (!event_within(you.channel, MS))
+		wrong("no answer comes");
+	check_answer(unread, state_of(&you),
+		     "unread: in which call the library can do it");
+	await(you.channel, RDMA_CM_EVENT_ESTABLISHED);
+	await(peer.channel, RDMA_CM_EVENT_ESTABLISHED);
+	must(rdma_disconnect(you.id), "rdma_disconnect");
+	await(peer.channel, RDMA_CM_EVENT_DISCONNECTED);
+	check_answer(hung_up, state_of(&peer),
+		     "hung_up: why the peer must disconnect, too");
+	must(rdma_disconnect(peer.id), "rdma_disconnect");
+	await(you.channel, RDMA_CM_EVENT_DISCONNECTED);
+
+	resolve(&you);
+	must(rdma_connect(you.id, &param), "rdma_connect");
+	next_request(&peer);
+	must(rdma_reject(peer.id, NULL, 0), "rdma_reject");
+	await(you.channel, RDMA_CM_EVENT_REJECTED);
+	check_answer(refused, state_of(&you),
+		     "refused: what becomes of receives that were posted");
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * judges/11_rdma_cm/3_key.c - a server that says in its answer where its memory is.
+ *
+ * before: the server says yes, and ask() says no
+ * hint1: Which call sends the request, and in which field of its parameters do the
+ * hint1: READs stand? Until when may you read what belongs to an event?
+ * hint2: rdma_connect with initiator_depth 1; rdma_get_cm_event; look at the
+ * hint2: event, copy the three numbers, and then rdma_ack_cm_event.
+ */
+#include <endian.h>
+#include <pthread.h>
+
+#include "3_key.h"
+#include "events.h"
+
+static char text[64] = "from the server's memory", copy[64];
+
+static void *server(void *unused)
+{
+	uint8_t answer[20];
+
+	(void)unused;
+	next_request(&peer);
+	make_qp(&peer);
+	struct ibv_mr *mr = ibv_reg_mr(peer.id->pd, text, sizeof text,
+				       IBV_ACCESS_REMOTE_READ);
+	if (!mr)
+		die_err(errno, "the judge's ibv_reg_mr");
+	uint64_t big[2] = { htobe64((uintptr_t)text), htobe64(sizeof text) };
+	uint32_t rkey = htobe32(mr->rkey);
+	memcpy(answer, big, 16);
+	memcpy(answer + 16, &rkey, 4);
+	struct rdma_conn_param param = { .private_data = answer,
+					 .private_data_len = sizeof answer,
+					 .responder_resources = 1 };
+	must(rdma_accept(peer.id, &param), "rdma_accept");
+
+	struct side second = { .channel = peer.channel };
+	do { /* The client may be gone before the first is ESTABLISHED here. */
+		struct rdma_cm_event *event;
+		must(rdma_get_cm_event(second.channel, &event),
+		     "rdma_get_cm_event");
+		if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+			second.id = event->id;
+		must(rdma_ack_cm_event(event), "rdma_ack_cm_event");
+	} while (!second.id);
+	must(rdma_reject(second.id, "no", 2), "rdma_reject");
+	return NULL;
+}
+
+static void read_it(const struct memory *m)
+{
+	struct ibv_mr *mr = ibv_reg_mr(you.id->pd, copy, sizeof copy,
+				       IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_sge into = piece(copy, sizeof copy, mr);
+	struct ibv_send_wr *bad, read = { .opcode = IBV_WR_RDMA_READ,
+					  .send_flags = IBV_SEND_SIGNALED,
+					  .sg_list = &into,
+					  .num_sge = 1 };
+	struct ibv_wc wc;
+
+	if (m->addr != (uintptr_t)text || m->len != sizeof text)
+		wrong("the memory is not what the answer says");
+	read.wr.rdma.remote_addr = m->addr;
+	read.wr.rdma.rkey = m->rkey;
+	int rc = ibv_post_send(you.id->qp, &read, &bad);
+	if (rc)
+		wrong("no READ can be posted: which depth has the connection?");
+	double since = now_ms();
+	while (ibv_poll_cq(you.cq, 1, &wc) == 0)
+		if (now_ms() - since > MS)
+			wrong("the READ does not complete");
+	if (wc.status != IBV_WC_SUCCESS)
+		wrong("a READ of that memory: %s",
+		      ibv_wc_status_str(wc.status));
+	if (memcmp(copy, text, sizeof text) != 0)
+		wrong("the READ brings other bytes");
+}
+
+static bool ask_once(struct memory *m)
+{
+	resolve(&you);
+	got = given_back = 0;
+	watched = you.channel;
+	bool yes = ask(you.channel, you.id, m);
+	if (got > given_back)
+		wrong("it returned, and has not acknowledged an event");
+	watched = NULL;
+	return yes;
+}
+
+void judge(void)
+{
+	struct memory memory = { 0 };
+	pthread_t thread;
+
+	ends_open();
+	if (pthread_create(&thread, NULL, server, NULL))
+		die("the judge's pthread_create");
+	about("the server says yes");
+	if (!ask_once(&memory)) {
+		about("%s", "");
+		wrong("the server says yes, and ask() says no");
+	}
+	read_it(&memory);
+	must(rdma_disconnect(you.id), "rdma_disconnect");
+	rdma_destroy_qp(you.id);
+	must(rdma_destroy_id(you.id), "rdma_destroy_id");
+	you.channel = new_channel(); /* nothing of the first is in it */
+	about("the server says no");
+	if (ask_once(&memory))
+		wrong("ask() says yes");
+}

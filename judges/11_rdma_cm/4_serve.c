@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * judges/11_rdma_cm/4_serve.c - three clients that are wanted, and one that is not.
+ *
+ * before: it returned, and 0 of 3 clients have been served
+ * hint1: What must be copied out of an event before it is acknowledged, and what may
+ * hint1: be done only afterwards?
+ * hint2: A loop: get an event, keep its type and id; for a request, ask wanted();
+ * hint2: acknowledge; then accept, reject or disconnect, and release.
+ */
+#include <pthread.h>
+
+#include "4_serve.h"
+#include "events.h"
+
+enum { CLIENTS = 3 };
+
+static atomic_int accepted, released, disconnected;
+
+bool wanted(const struct rdma_cm_event *event)
+{
+	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+		wrong("wanted() is asked of %s", rdma_event_str(event->event));
+	const char *data = event->param.conn.private_data;
+	if (data && (uint8_t)data[0] == 0xee)
+		wrong("wanted() is asked of an event that was acknowledged");
+	return data && data[0] == 'y';
+}
+
+void prepare(struct rdma_cm_id *id)
+{
+	struct side s = { .id = id };
+
+	if (id == listener)
+		wrong("prepare() is called for the listener");
+	make_qp(&s);
+	accepted++;
+}
+
+void release(struct rdma_cm_id *id)
+{
+	if (id == listener)
+		wrong("the listener is released");
+	if (got > given_back)
+		wrong("an id is released, and an event is not acknowledged");
+	if (id->qp)
+		rdma_destroy_qp(id);
+	must(rdma_destroy_id(id), "rdma_destroy_id");
+	released++;
+}
+
+/* Counts, as events.h does. */
+int rdma_disconnect(struct rdma_cm_id *id)
+{
+	int (*call)(struct rdma_cm_id *);
+
+	*(void **)&call = library("rdma_disconnect");
+	disconnected += id->channel == watched;
+	return call(id);
+}
+
+static void connect_as(struct side *s, const char *letter,
+		       enum rdma_cm_event_type answer)
+{
+	struct rdma_conn_param param = { .private_data = letter,
+					 .private_data_len = 1 };
+
+	s->channel = new_channel();
+	resolve(s);
+	must(rdma_connect(s->id, &param), "rdma_connect");
+	await(s->channel, answer);
+}
+
+static void hang_up(struct side *s)
+{
+	must(rdma_disconnect(s->id), "rdma_disconnect");
+	await(s->channel, RDMA_CM_EVENT_DISCONNECTED);
+}
+
+/* The second comes when the first is there; the third when the first has gone. */
+static void *clients(void *unused)
+{
+	struct side c[CLIENTS], no;
+
+	(void)unused;
+	about("the first client");
+	connect_as(&c[0], "y", RDMA_CM_EVENT_ESTABLISHED);
+	about("a client that is not wanted");
+	connect_as(&no, "n", RDMA_CM_EVENT_REJECTED);
+	about("a second client, while the first is connected");
+	connect_as(&c[1], "y", RDMA_CM_EVENT_ESTABLISHED);
+	about("the first client disconnects");
+	hang_up(&c[0]);
+	about("a third client, when the first has gone");
+	connect_as(&c[2], "y", RDMA_CM_EVENT_ESTABLISHED);
+	about("the last clients disconnect");
+	hang_up(&c[2]);
+	hang_up(&c[1]);
+	return NULL;
+}
+
+void judge(void)
+{
+	pthread_t thread;
+
+	ends_open();
+	watched = peer.channel;
+	if (pthread_create(&thread, NULL, clients, NULL))
+		die("the judge's pthread_create");
+	serve(peer.channel, CLIENTS);
+	about("%s", "");
+	if (accepted < CLIENTS || disconnected < CLIENTS)
+		wrong("it returned, and %d of %d clients have been served",
+		      accepted < disconnected ? accepted : disconnected,
+		      CLIENTS);
+	if (got > given_back)
+		wrong("it returned, and has not acknowledged an event");
+	if (released != CLIENTS + 1)
+		wrong("it returned, and %d ids are left",
+		      CLIENTS + 1 - released);
+	pthread_join(thread, NULL);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The two calls of librdmacm that a judge must see: they stand before those of the library,
+ * count, and go on to them. */
+#include <dlfcn.h>
+#include <stdatomic.h>
+
+#include "ends.h"
+
+static struct rdma_event_channel *watched; /* only its events are counted */
+static atomic_int got, given_back;
+
+static inline void *library(const char *name)
+{
+	void *call = dlsym(RTLD_NEXT, name);
+
+	if (!call)
+		die("librdmacm has no %s", name);
+	return call;
+}
+
+int rdma_get_cm_event(struct rdma_event_channel *channel,
+		      struct rdma_cm_event **event)
+{
+	int (*call)(struct rdma_event_channel *, struct rdma_cm_event **);
+
+	*(void **)&call = library("rdma_get_cm_event");
+	int rc = call(channel, event);
+	got += rc == 0 && channel == watched;
+	return rc;
+}
+
+int rdma_ack_cm_event(struct rdma_cm_event *event)
+{
+	int (*call)(struct rdma_cm_event *);
+	const struct rdma_cm_id *of =
+		event->listen_id ? event->listen_id : event->id;
+	struct rdma_conn_param *conn = &event->param.conn;
+
+	given_back += of->channel == watched;
+	/* From now on it may be something else. */
+	if (conn->private_data)
+		memset((void *)conn->private_data, 0xee,
+		       conn->private_data_len);
+	*(void **)&call = library("rdma_ack_cm_event");
+	return call(event);
+}
