@@ -87,7 +87,7 @@ void server_address(const struct options *opt, const char *host,
 	    IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr) && !v6->sin6_scope_id) {
 		if (ours->sin6_family != AF_INET6)
 			die("the server's address \"%s\" (-s) is link-local: "
-			    "add %%INTERFACE, or -d",
+			    "give -d, or its interface behind a percent sign",
 			    host);
 		v6->sin6_scope_id = ours->sin6_scope_id;
 	}

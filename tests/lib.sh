@@ -87,10 +87,11 @@ built() {
 
 # compile PROGRAM SOURCE|OPTION...: with common/.
 compile() {
-	local compiler flags
+	local compiler flags libs=(-libverbs -pthread)
+	[[ " $* " != *11_rdma_cm/* ]] || libs+=(-lrdmacm)
 	read -ra compiler <<<"${CC:-cc}" # perhaps with options
 	read -ra flags <<<"$(make -s flags)"
-	"${compiler[@]}" "${flags[@]}" -Icommon "${@:2}" common/*.c common/*/*.c -libverbs -pthread -o "$1"
+	"${compiler[@]}" "${flags[@]}" -Icommon "${@:2}" common/*.c common/*/*.c "${libs[@]}" -o "$1"
 }
 
 # run_alone DIR COMMAND: in the lab; what it prints, and its status, are then DIR/server.*.

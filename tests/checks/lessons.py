@@ -33,10 +33,11 @@ def names(readme, page, known):
 # header's lines of client and server.
 CLASSES = {
     "post": r"EINVAL|ENOMEM|ETIMEDOUT",
-    "client": r"client: FAIL .*(error|exceeded)",
+    "client": r"client: FAIL .*([eE]rror|exceeded)",
     "server": r"server: FAIL .*[eE]rror",
     "success": r": PASS|act \d: |other bytes|chunk \d",
-    "silence": r"nothing within|are lost",
+    "silence": r"nothing within|are lost|took too long",
+    "event": r"RDMA_CM_EVENT_|hung up",
 }
 
 
