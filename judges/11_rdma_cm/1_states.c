@@ -5,9 +5,14 @@
  * before: accepted is UNANSWERED: choose one, then run it
  * hint1: A QP of a program is moved by ibv_modify_qp in that program, and by
  * hint1: nobody else. So in which of your calls can it happen?
+ * hint1.zh: 切换本程序 QP 的，只有本程序里的 ibv_modify_qp。那么它可能
+ * hint1.zh: 发生在你的哪些调用里？
  * hint2: The kernel's CM only tells the library. What must be true of the
  * hint2: server's QP before the client may send? Which call of the library does
  * hint2: the client make after the answer, and before ESTABLISHED?
+ * hint2.zh: 内核的 CM 只通知库。客户端能发送之前，服务端的 QP 必须处于
+ * hint2.zh: 什么状态？应答到达之后、ESTABLISHED 之前，客户端还调用了库
+ * hint2.zh: 的哪个函数？
  * gives away: inside rdma_get_cm_event
  * gives away: is still RTS
  * gives away: REJECTED moves

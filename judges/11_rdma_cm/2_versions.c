@@ -5,9 +5,13 @@
  * before: a client that speaks 1 to 3: version 3, and not 0
  * hint1: Which bytes may you look at if len is 4? And if the name is said to have
  * hint1: 50 bytes?
+ * hint1.zh: 如果 len 是 4，你可以看哪些字节？如果名字自称有 50 字节呢？
  * hint2: First len, then the two letters, then the name's length against both
  * hint2: limits. Then the smaller of both highest versions, and the larger of both
  * hint2: lowest: is there one that both speak?
+ * hint2.zh: 先看 len，再看两个字母，再用两个上限检查名字的长度。然后取
+ * hint2.zh: 两个最高版本中较小的、两个最低版本中较大的：有没有双方都会
+ * hint2.zh: 的版本？
  */
 #include <errno.h>
 #include <string.h>

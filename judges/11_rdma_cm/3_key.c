@@ -5,8 +5,12 @@
  * before: the server says yes, and ask() says no
  * hint1: Which call sends the request, and in which field of its parameters do the
  * hint1: READs stand? Until when may you read what belongs to an event?
+ * hint1.zh: 哪个调用发出连接请求？READ 的个数在它的哪个参数里？属于事
+ * hint1.zh: 件的内容，可以看到什么时候为止？
  * hint2: rdma_connect with initiator_depth 1; rdma_get_cm_event; look at the
  * hint2: event, copy the three numbers, and then rdma_ack_cm_event.
+ * hint2.zh: rdma_connect，initiator_depth 为 1；rdma_get_cm_event；查
+ * hint2.zh: 看事件，抄下三个数，然后 rdma_ack_cm_event。
  */
 #include <endian.h>
 #include <pthread.h>

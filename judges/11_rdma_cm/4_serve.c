@@ -5,8 +5,11 @@
  * before: it returned, and 0 of 3 clients have been served
  * hint1: What must be copied out of an event before it is acknowledged, and what may
  * hint1: be done only afterwards?
+ * hint1.zh: 确认一个事件之前，必须从中抄出什么？什么事只能在确认之后做？
  * hint2: A loop: get an event, keep its type and id; for a request, ask wanted();
  * hint2: acknowledge; then accept, reject or disconnect, and release.
+ * hint2.zh: 一个循环：取一个事件，记下类型和 id；若是连接请求，就问
+ * hint2.zh: wanted()；确认；然后接受、拒绝或断开，再 release。
  */
 #include <pthread.h>
 

@@ -5,7 +5,10 @@
  * before: one_region is UNANSWERED: choose one, then run it
  * hint1: How often does something of the server have to arrive before the client
  * hint1: knows all it needs? And what fits into it?
+ * hint1.zh: 服务端的东西要到达几次，客户端才知道所需的一切？每次能装下
+ * hint1.zh: 多少？
  * hint2: 40 times 20 bytes. What does rdma_resolve_addr begin with?
+ * hint2.zh: 40 个 20 字节。rdma_resolve_addr 一开始做什么？
  */
 #include "ends.h"
 #include "wire.h"
