@@ -174,8 +174,8 @@ int main(int argc, char **argv)
 	int rc = ibv_dereg_mr(mr);
 	if (rc)
 		die_err(rc, "ibv_dereg_mr");
-	free(data);
 	undo(&cm);
+	free(data);
 	rdma_destroy_event_channel(cm.channel);
 	say("PASS %zu bytes %s, all right; %d receive%s flushed", len,
 	    is_write ? "written" : "read", flushed, flushed == 1 ? "" : "s");

@@ -83,9 +83,8 @@ def main():
     cmid.disconnect()
     events.expect(ce.RDMA_CM_EVENT_DISCONNECTED)
     flushed = queues.drain()
-    piece.close()
-    queues.close()
-    channel.close()
+    for made in piece, queues, channel:
+        made.close()
     say(f"PASS {length} bytes {'written' if op == 'write' else 'read'}, all right; "
         f"{flushed} receive{'s' if flushed > 1 else ''} flushed")
 

@@ -165,11 +165,10 @@ void make_queues(struct cm *cm)
 		.qp_type = IBV_QPT_RC,
 		.send_cq = cm->cq,
 		.recv_cq = cm->cq,
-		.cap = { .max_send_wr = 2,
-			 .max_recv_wr = RECEIVES,
-			 .max_send_sge = 1,
-			 .max_recv_sge = 1 },
 	};
+	init.cap.max_send_wr = 2;
+	init.cap.max_recv_wr = RECEIVES;
+	init.cap.max_send_sge = init.cap.max_recv_sge = 1;
 	/* DOC: create-qp. NULL: the PD that librdmacm has for each device. The QP is in
 	 * INIT then, so receives may be posted. */
 	must(rdma_create_qp(cm->id, NULL, &init), "rdma_create_qp");
