@@ -20,13 +20,18 @@ enum { CLIENTS = 3 };
 
 static atomic_int accepted, released, disconnected;
 
+/* What the server did wrong, whatever the clients are about. */
+#define its_fault(...) (about("%s", ""), wrong(__VA_ARGS__))
+
 bool wanted(const struct rdma_cm_event *event)
 {
 	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
-		wrong("wanted() is asked of %s", rdma_event_str(event->event));
+		its_fault("wanted() is asked of %s",
+			  rdma_event_str(event->event));
 	const char *data = event->param.conn.private_data;
 	if (data && (uint8_t)data[0] == 0xee)
-		wrong("wanted() is asked of an event that was acknowledged");
+		its_fault(
+			"wanted() is asked of an event that was acknowledged");
 	return data && data[0] == 'y';
 }
 
@@ -35,7 +40,7 @@ void prepare(struct rdma_cm_id *id)
 	struct side s = { .id = id };
 
 	if (id == listener)
-		wrong("prepare() is called for the listener");
+		its_fault("prepare() is called for the listener");
 	make_qp(&s);
 	accepted++;
 }
@@ -43,9 +48,10 @@ void prepare(struct rdma_cm_id *id)
 void release(struct rdma_cm_id *id)
 {
 	if (id == listener)
-		wrong("the listener is released");
+		its_fault("the listener is released");
 	if (got > given_back)
-		wrong("an id is released, and an event is not acknowledged");
+		its_fault(
+			"an id is released, and an event is not acknowledged");
 	if (id->qp)
 		rdma_destroy_qp(id);
 	must(rdma_destroy_id(id), "rdma_destroy_id");
