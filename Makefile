@@ -60,15 +60,17 @@ lesson = $(firstword $(subst /, ,$1))
 id = $(call num,$(call lesson,$1)).$(call num,$1)
 # SERVER=py, CLIENT=py: that side in Python, where the lesson has one. LESSON SIDE VARIABLE
 side = $(if $(filter py,$($3)),$(or $(wildcard $1/$2.py),$(error $1 has no $2.py)),$B/$1/$2)
+# In an emulated guest Python may take longer to start than the other side waits.
+patient = $(if $(filter py,$(SERVER) $(CLIENT)),SERVER_ARGS="-t 30 $$SERVER_ARGS" CLIENT_ARGS="-t 30 $$CLIENT_ARGS")
 # LESSON NUMBER
 define lesson_targets
 .PHONY: $1 run-$2 check-$2 trace-$2 check-trace-$2 break-$2
 $(filter $B/$1/%,$(PROGRAMS)): $(patsubst %.c,$B/%.o,$(filter $1/%,$(PARTS)))
 $1 run-$2 check-$2 trace-$2 check-trace-$2: $B/pair $(filter $B/$1/%,$(PROGRAMS))
 run-$2:
-	@course/paint lab/lab run $B/pair $$(call side,$1,server,SERVER) $$(call side,$1,client,CLIENT)
+	@$$(patient) course/paint lab/lab run $B/pair $$(call side,$1,server,SERVER) $$(call side,$1,client,CLIENT)
 check-$2:
-	@course/check $1 $$(call side,$1,server,SERVER) $$(call side,$1,client,CLIENT)
+	@$$(patient) course/check $1 $$(call side,$1,server,SERVER) $$(call side,$1,client,CLIENT)
 check-trace-$2:
 	@tests/trace-check $1
 trace-$2:

@@ -9,18 +9,6 @@
 
 #include "cm.h"
 
-/* The number of an option of ours. */
-static unsigned number(const char *text, char letter, unsigned max)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-
-	if (end == text || *end || n < 1 || n > max)
-		die("-%c takes a number from 1 to %u, not \"%s\"", letter, max,
-		    text);
-	return (unsigned)n;
-}
-
 /* An event that has nothing for us but its name. */
 static void await(struct cm *cm, enum rdma_cm_event_type wanted)
 {
@@ -90,12 +78,10 @@ int main(int argc, char **argv)
 	struct cm cm = { .opt = &opt };
 	struct sockaddr_storage from = { 0 }, to = { 0 };
 
-	if (strcmp(op, "write") != 0 && strcmp(op, "read") != 0)
-		die("-o is write or read, not \"%s\"", op);
-	bool is_write = strcmp(op, "write") == 0;
-	struct wish wish = { .operation = is_write ? OP_WRITE : OP_READ,
+	struct wish wish = { .operation = operation(op),
 			     .count = number(count, 'n', COUNT_MAX),
 			     .bytes = number(bytes, 'b', BYTES_MAX) };
+	bool is_write = wish.operation == OP_WRITE;
 	size_t len = (size_t)wish.count * wish.bytes;
 	if (len > DATA_MAX)
 		die("-n times -b is %zu, more than %d bytes", len, DATA_MAX);

@@ -4,7 +4,8 @@
 import time
 
 from lesson import (BYTES_MAX, COUNT_MAX, DATA_MAX, DONE, OFFER, OP_READ, OP_WRITE, RIGHT, WISH, Events, Queues,
-                    address_info, ce, command_line, device_address, die, e, expected, number, say, server_address)
+                    address_info, ce, command_line, device_address, die, e, expected, number, operation_of, say,
+                    server_address)
 from pyverbs.cmid import CMEventChannel, CMID, ConnParam
 from pyverbs.mr import MR
 from pyverbs.pyverbs_error import PyverbsError
@@ -39,9 +40,7 @@ def connect_once(channel, events, address, wish):
 
 def main():
     options = command_line("dgpstonb")
-    op = options.get("-o", "write")
-    if op not in ("write", "read"):
-        die(f"-o is write or read, not \"{op}\"")
+    op = operation_of(options, "write")
     count, size = number(options, "n", "4", COUNT_MAX), number(options, "b", "1024", BYTES_MAX)
     length = count * size
     if length > DATA_MAX:

@@ -16,6 +16,26 @@ void must(int rc, const char *call)
 		die_err(errno, "%s", call);
 }
 
+/* ---- options of our own ---------------------------------------------- */
+
+unsigned number(const char *text, char letter, unsigned max)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (end == text || *end || n < 1 || n > max)
+		die("-%c takes a number from 1 to %u, not \"%s\"", letter, max,
+		    text);
+	return (unsigned)n;
+}
+
+enum operation operation(const char *text)
+{
+	if (strcmp(text, "write") != 0 && strcmp(text, "read") != 0)
+		die("-o is write or read, not \"%s\"", text);
+	return strcmp(text, "write") == 0 ? OP_WRITE : OP_READ;
+}
+
 /* ---- addresses --------------------------------------------------------- */
 
 void device_address(const struct options *opt, struct sockaddr_storage *to)

@@ -33,6 +33,10 @@ struct cm {
 /* For calls that return 0, or -1 and set errno, as all of librdmacm do. */
 void must(int rc, const char *call);
 
+/* The values of -n and -b, and of -o. */
+unsigned number(const char *text, char letter, unsigned max);
+enum operation operation(const char *text);
+
 /* The address of the device that -d names (of its GID, see -g), with the port of -p. */
 void device_address(const struct options *opt, struct sockaddr_storage *to);
 /* The server's: a name or a number; NULL: the device DEV_SERVER of this machine, or our

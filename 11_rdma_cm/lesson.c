@@ -54,6 +54,22 @@ bool wish_unpack(const void *msg, size_t len, struct wish *w, char why[56])
 	return false;
 }
 
+bool wish_fits(const struct wish *w, const struct wish *only, char why[56])
+{
+	if (only->operation && w->operation != only->operation)
+		snprintf(why, 56, "only %s here (-o)",
+			 only->operation == OP_WRITE ? "write" : "read");
+	else if (only->count && w->count != only->count)
+		snprintf(why, 56, "only %u requests here (-n), not %u",
+			 only->count, w->count);
+	else if (only->bytes && w->bytes != only->bytes)
+		snprintf(why, 56, "only %u bytes in each here (-b), not %u",
+			 only->bytes, w->bytes);
+	else
+		return true;
+	return false;
+}
+
 void message_pack(uint8_t msg[MESSAGE_LEN], const struct message *m)
 {
 	uint64_t big[2] = { htobe64(m->addr), htobe64(m->len) };

@@ -43,6 +43,8 @@ enum { MESSAGE_LEN = 24 };
 void wish_pack(uint8_t msg[WISH_LEN], const struct wish *w);
 /* Checks all of it, and anybody may have sent it. If it is wrong: false, with the reason. */
 bool wish_unpack(const void *msg, size_t len, struct wish *w, char why[56]);
+/* Is it the only one that is served? 0 in only: any. If not: false, with the reason. */
+bool wish_fits(const struct wish *w, const struct wish *only, char why[56]);
 void message_pack(uint8_t msg[MESSAGE_LEN], const struct message *m);
 struct message message_unpack(const uint8_t msg[MESSAGE_LEN]);
 

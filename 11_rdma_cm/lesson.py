@@ -71,6 +71,25 @@ def number(options, letter, default, most):
     return int(text)
 
 
+def operation_of(options, default):
+    op = options.get("-o", default)
+    if op not in ("write", "read", default):
+        die(f"-o is write or read, not \"{op}\"")
+    return op
+
+
+def wish_fits(wish, only):
+    """Why it is not the only one that is served, or "". None in only: any."""
+    op, count, size = only
+    if op and wish[0] != (OP_WRITE if op == "write" else OP_READ):
+        return f"only {op} here (-o)"
+    if count and wish[1] != count:
+        return f"only {count} requests here (-n), not {wish[1]}"
+    if size and wish[2] != size:
+        return f"only {size} bytes in each here (-b), not {wish[2]}"
+    return ""
+
+
 def command_line(letters):
     """The options; a host behind them is that of -s."""
     usage = f"usage: {ROLE}.py " + " ".join(f"[-{letter} ...]" for letter in letters) + ": as ./README.md says"

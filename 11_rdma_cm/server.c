@@ -12,12 +12,20 @@
 /* No TCP here, and no ibv_modify_qp: compare with lesson 00. */
 int main(int argc, char **argv)
 {
-	const char *host = NULL;
+	const char *host = NULL, *op = NULL, *count = NULL, *bytes = NULL;
 	const struct own_option own[] = {
 		{ 's', "address to listen on (that of -d, or any)", &host },
+		{ 'o', "write or read: only such a client (any)", &op },
+		{ 'n', "how many requests it must want (any)", &count },
+		{ 'b', "how many bytes in each (any)", &bytes },
 		{ 0, NULL, NULL },
 	};
 	struct options opt = parse_args_and(argc, argv, "server", LESSON, own);
+	const struct wish only = {
+		.operation = op ? operation(op) : 0,
+		.count = count ? number(count, 'n', COUNT_MAX) : 0,
+		.bytes = bytes ? number(bytes, 'b', BYTES_MAX) : 0,
+	};
 	struct cm cm = { .opt = &opt };
 	struct rdma_cm_id *listener;
 	struct rdma_cm_event *event;
@@ -54,6 +62,7 @@ int main(int argc, char **argv)
 	bool ok = wish_unpack(event->param.conn.private_data,
 			      event->param.conn.private_data_len, &wish, why);
 	must(rdma_ack_cm_event(event), "rdma_ack_cm_event");
+	ok = ok && wish_fits(&wish, &only, why);
 	if (!ok) {
 		/* DOC: reject. No QP has been made, and the client learns why. */
 		must(rdma_reject(cm.id, why, (uint8_t)strlen(why)),

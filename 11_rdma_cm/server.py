@@ -1,15 +1,18 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: MIT
 """11_rdma_cm/server.py - server.c in Python, with pyverbs: the same options, and the same lines."""
-from lesson import (OFFER, DONE, RIGHT, OP_READ, OP_WRITE, WISH, Events, Queues, address_info, ce, command_line,
-                    device_address, die, e, expected, note, say, wish_unpack)
+from lesson import (BYTES_MAX, COUNT_MAX, DONE, OFFER, OP_READ, OP_WRITE, RIGHT, WISH, Events, Queues, address_info, ce,
+                    command_line, device_address, die, e, expected, note, number, operation_of, say, wish_fits,
+                    wish_unpack)
 from pyverbs.cmid import CMEventChannel, CMID, ConnParam
 from pyverbs.mr import MR
 from pyverbs.pyverbs_error import PyverbsError
 
 
 def main():
-    options = command_line("dgpst")
+    options = command_line("dgpstonb")
+    only = (operation_of(options, None), "-n" in options and number(options, "n", "", COUNT_MAX),
+            "-b" in options and number(options, "b", "", BYTES_MAX))
     host = options.get("-s") or device_address(options.get("-d"), options)[0]
     # DOC: listen
     channel = CMEventChannel()
@@ -25,7 +28,8 @@ def main():
     cmid = CMID(creator=event, listen_id=listener)
     wish, why = wish_unpack(event.private_data)
     event.ack_cm_event()
-    if not wish:
+    why = why or wish_fits(wish, only)
+    if why:
         # DOC: reject
         cmid.reject(why.encode())
         die(f"rejected a client: {why}")
