@@ -4,10 +4,11 @@
  *
  * The first byte of an input is the lesson that we run, the second says how
  * much memory it needs; the rest comes over a socket. It is given to
- * info_unpack(), and to recv_info() and barrier() as in a lesson. The die()
+ * info_unpack(), and to recv_info() and barrier() as in a lesson; and, as private
+ * data of the CM, to the wish_unpack() of lesson 11. The die()
  * of this file does not exit: it goes back to where the reading began.
  *
- * Built of this file, common/tcp.c and common/plumbing/sockets.c, without a
+ * Built of this file, 11_rdma_cm/lesson.c, common/tcp.c and common/plumbing/sockets.c, without a
  * device and without libibverbs:
  *
  *   make build/fuzz
@@ -28,12 +29,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../11_rdma_cm/lesson.h"
 #include "common.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { LESSONS = 8, HEAD = 2 /* bytes that do not come from the peer */ };
+enum { LESSONS = 8 + 1, HEAD = 2 /* bytes that do not come from the peer */ };
 
 /* Not assert: it must hold in every build. */
 #define MUST(x)                                                            \
@@ -171,6 +173,30 @@ static void check_receive(const uint8_t *bytes, size_t n, unsigned lesson,
 		;
 }
 
+/* The private data of lesson 11, with nothing behind it. What is accepted is as lesson.h
+ * says, and is packed into the same bytes. */
+static void check_wish(const uint8_t *bytes, size_t n)
+{
+	uint8_t *data = malloc(n ? n : 1), again[WISH_LEN];
+	struct wish w;
+	char why[56];
+
+	MUST(data);
+	memcpy(data, bytes, n);
+	memset(why, 'x', sizeof why);
+	if (wish_unpack(data, n, &w, why)) {
+		MUST(w.operation == OP_WRITE || w.operation == OP_READ);
+		MUST(w.count >= 1 && w.count <= COUNT_MAX);
+		MUST(w.bytes >= 1 && w.bytes <= BYTES_MAX);
+		MUST((uint64_t)w.count * w.bytes <= DATA_MAX);
+		wish_pack(again, &w);
+		MUST(memcmp(again, bytes, WISH_LEN) == 0);
+	} else {
+		MUST(memchr(why, 0, sizeof why) && why[0]);
+	}
+	free(data);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char why[80] = "";
@@ -185,6 +211,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size >= INFO_LEN)
 		good = check_unpack(data, lesson, why);
 	check_receive(data, size, lesson, min_len, why, good);
+	check_wish(data, size);
 	return 0;
 }
 
@@ -205,12 +232,15 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 	if (*argc < 2 || stat(dir, &st) != 0 || !S_ISDIR(st.st_mode))
 		return 0;
+	struct wish wish = { .operation = OP_READ, .count = 3, .bytes = 5000 };
 	for (unsigned lesson = 1; lesson <= LESSONS; lesson++) {
 		uint8_t seed[HEAD + INFO_LEN + 1] = { (uint8_t)lesson, 16 };
 		char path[512];
 
 		info_pack(seed + HEAD, &info, lesson);
 		seed[HEAD + INFO_LEN] = 'B';
+		if (lesson == LESSONS) /* not of QP info, but private data */
+			wish_pack(seed + HEAD, &wish);
 		snprintf(path, sizeof path, "%s/lesson-%u", dir, lesson);
 		int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 		MUST(fd != -1);

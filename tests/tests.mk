@@ -56,7 +56,7 @@ $B/model: $B/tests/search.o
 $B/model $B/torn: $B/%: $B/tests/%.o
 	$(link)
 # Any bytes as QP info (libFuzzer is clang's).
-FUZZED := tests/fuzz.c common/tcp.c common/plumbing/sockets.c
+FUZZED := tests/fuzz.c common/tcp.c common/plumbing/sockets.c 11_rdma_cm/lesson.c
 $B/fuzz: $(FUZZED) common/common.h
 	$Qclang $(CFLAGS) -Icommon -fno-sanitize-recover=all -fsanitize=fuzzer,address,undefined $(FUZZED) -o $@
 # Preloaded: a bad disk, and a NIC whose calls fail.
