@@ -19,9 +19,10 @@ OPCODES = [text.split(" + ") for text in (
     "WRITE first + RETH, WRITE middle, WRITE last, WRITE last + ImmDt, WRITE only + RETH, "
     "WRITE only + RETH + ImmDt, READ request + RETH, READ response first + AETH, "
     "READ response middle, READ response last + AETH, READ response only + AETH, ACK + AETH, "
-    "ATOMIC ACK + AETH + AtomicAckETH, COMPARE_AND_SWAP + AtomicETH, FETCH_AND_ADD + AtomicETH"
+    "ATOMIC ACK + AETH + AtomicAckETH, COMPARE_AND_SWAP + AtomicETH, FETCH_AND_ADD + AtomicETH, "
+    "opcode 21, SEND last w/ invalidate + IETH, SEND only w/ invalidate + IETH"
 ).split(", ")]
-LENGTH = {"RETH": 16, "ImmDt": 4, "AETH": 4, "AtomicETH": 28, "AtomicAckETH": 8}
+LENGTH = {"RETH": 16, "ImmDt": 4, "AETH": 4, "AtomicETH": 28, "AtomicAckETH": 8, "IETH": 4}
 # The messages of the CM: datagrams to QP 1, of management class 7. Their attribute says which.
 CM = {0x10: "REQ", 0x11: "MRA", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ", 0x16: "DREP"}
 UD_SEND, MAD = 100, 12 + 8  # the opcode; what is in front of the MAD: BTH, DETH
