@@ -125,10 +125,10 @@ class Decoder(capture.Decoder):
         address, length, key = little(capsule[24:32]), little(capsule[32:35]), little(capsule[35:39])
         kind = capsule[39]
         if kind >> 4 == 0x4 and length:
-            text += f"; {length} bytes at 0x{address:x}, key 0x{key:x}"
+            text += f"{BELOW}{length} bytes at 0x{address:x}, key 0x{key:x}"
             text += ", to be invalidated" if kind & 15 == 15 else ""
         elif kind == 0x01:
-            text += f"; {little(capsule[32:36])} bytes behind the command"
+            text += f"{BELOW}{little(capsule[32:36])} bytes behind the command"
         return text
 
     def completion(self, line, capsule):
@@ -169,7 +169,8 @@ def show(lines):
         group = list(group)
         many = "middle" in key[1] and len(group) > 2
         for line in group[:1] if many else group:
-            out += ladder.show(line, bool(line.way)).replace("client", "host").replace(" server", " target").split("\n")
+            text = ladder.show(line, bool(line.way)).replace("client", "host").replace(" server", " target")
+            out += (part.rstrip() for part in text.split("\n"))
         if many:
             out.append(f"{'':15}... {len(group) - 1} more like this")
     return out
