@@ -7,8 +7,11 @@ BOTH := $(patsubst %.c,%.o,$(filter-out %/server.c %/client.c,$(wildcard bench/*
 $(BENCH): $(BOTH:%=$B/%)
 $(BENCH:$B/%=$B/asan/%): $(BOTH:%=$B/asan/%)
 
-bench: $B/pair $(BENCH) $(CONTENDED) ## what each technique costs, and perftest beside it: five minutes
+bench: $B/pair $(BENCH) $(CONTENDED) $B/09_block_store/server $B/09_block_store/tool ## what each technique costs, and perftest beside it: five minutes
 	@bench/run $(GROUPS)
+ifeq ($(GROUPS),)
+	@bench/stores
+endif
 bench-record: bench ## and put that run into docs/performance.md
 	@bench/record
 illustrated: $B/pair $(ILLUSTRATED) ## docs/illustrated.html anew, from a run
