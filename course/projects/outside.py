@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How a judge starts programs, looks at them from outside, and ends them."""
+import contextlib
 import json
 import os
 import signal
@@ -27,12 +28,15 @@ class Program:
     """A program in a session of its own, so that all it started can be found and killed."""
     all = []
 
-    def __init__(self, args, stdin='', **env):
+    def __init__(self, args, stdin='', stdout=None, **env):
+        """Without stdin it is a pipe, process.stdin; stdout may be a descriptor."""
         self.files = [tempfile.TemporaryFile() for _ in range(2)]
-        given = tempfile.TemporaryFile()
-        given.write(stdin.encode())
-        given.seek(0)
-        self.process = subprocess.Popen(args, stdin=given, stdout=self.files[0], stderr=self.files[1],
+        given = subprocess.PIPE
+        if stdin is not None:
+            given = tempfile.TemporaryFile()
+            given.write(stdin.encode())
+            given.seek(0)
+        self.process = subprocess.Popen(args, stdin=given, stdout=stdout or self.files[0], stderr=self.files[1],
                                         start_new_session=True, env={**os.environ, **env})
         self.all.append(self)
 
@@ -54,13 +58,25 @@ class Program:
                 found.append(int(name))
         return found
 
-    def kill(self):
+    def signal(self, number):
         for pid in self.pids():
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def kill(self):
+        self.signal(signal.SIGKILL)
         self.process.wait()
+        if self.process.stdin:
+            with contextlib.suppress(BrokenPipeError):
+                self.process.stdin.close()
+
+    def cpu(self):
+        """Seconds of CPU that it has used, in user mode and in the kernel."""
+        ticks = 0
+        for pid in self.pids():
+            with contextlib.suppress(OSError), open(f'/proc/{pid}/stat') as stat:
+                ticks += sum(map(int, stat.read().rpartition(')')[2].split()[11:13]))
+        return ticks / os.sysconf('SC_CLK_TCK')
 
     def end(self, seconds):
         """Its status, once it has ended and left nothing."""
@@ -129,6 +145,36 @@ def within(seconds, look):
             return False
         time.sleep(0.02)
     return True
+
+
+def sent():
+    """RoCE packets that both devices have sent."""
+    total = 0
+    for device in DEVICES.values():
+        with open(f'/sys/class/infiniband/{device}/ports/1/hw_counters/sent_pkts') as counter:
+            total += int(counter.read())
+    return total
+
+
+@contextlib.contextmanager
+def wires(fault):
+    """A fault of netem in both directions, put there before any QP is, and gone after the last."""
+    nets = []
+    for device in DEVICES.values():
+        with open(f'/sys/class/infiniband/{device}/ports/1/gid_attrs/ndevs/0') as net:
+            nets.append(net.read().strip())
+    try:
+        for net in nets:
+            tc = subprocess.run(['tc', 'qdisc', 'replace', 'dev', net, 'root', 'netem', *fault.split()],
+                                capture_output=True, text=True)
+            if tc.returncode:
+                raise OSError(f'netem on {net}: {tc.stderr.strip()}')
+        yield
+    finally:
+        while Program.all:
+            Program.all.pop().kill()
+        for net in nets:
+            subprocess.run(['tc', 'qdisc', 'del', 'dev', net, 'root'], capture_output=True)
 
 
 def port():
