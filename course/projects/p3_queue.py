@@ -275,21 +275,26 @@ def bad_wires():
                 raise Wrong(f'netem {fault}: {wrong}') from None
 
 
-def killed(victims):
-    """Kills each at a moment of its own."""
-    pids = {victim: victim.pids() for victim in victims}
-    began = time.monotonic()
-    for victim, moment in zip(victims, sorted(random.uniform(0, 0.4) for _ in victims)):
-        time.sleep(max(0, began + moment - time.monotonic()))
-        strike(pids[victim])
-    for victim in victims:
-        victim.kill()
+def cut(victims, operations, survivor):
+    """Kills each at another moment of an operation; how long that takes, the survivor shows."""
+    since = time.monotonic()
+    survivor.ask(operations.pop())
+    survivor.answered()
+    whole = time.monotonic() - since
+    for n, victim in enumerate(victims):
+        pids = victim.pids()
+        victim.ask(operations.pop())
+        time.sleep(whole * (n + 0.5) / len(victims))
+        strike(victim, pids)
+    time.sleep(DEATH)
 
 
-def strike(pids):
+def strike(victim, pids):
+    """As kill(), but at once."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+    victim.kill()
 
 
 def producer_dies():
@@ -301,51 +306,31 @@ def producer_dies():
     time.sleep(DEATH)
     consumer.take(2).answered()
     drain(consumer, producer, everybody)
-    with wires('delay 20ms'):
-        _, at = queue(40)
-        *victims, producer, consumer = everybody = clients(at, 8)
-        for victim in victims:
-            victim.put(*fresh(4))
-        killed(victims)
-        time.sleep(DEATH)
+    with wires('delay 40ms'):
+        _, at = queue(16)
+        *victims, producer, consumer = everybody = clients(at, 7)
+        cut(victims, [f'put {value}' for value in fresh(6)], producer)
         producer.put(*fresh(1)).answered()
         drain(consumer.take(), producer, everybody)
-        in_order(victims, [consumer])
 
 
 def stuck(at):
-    """A client that will wait when it prints its next answer."""
+    """A client that waits as soon as it prints something."""
     reads, writes = os.pipe()
-    fcntl.fcntl(writes, fcntl.F_SETPIPE_SZ, 4096)
-    client = Client(at, stdout=writes).put(*fresh(1)).take()
-    said = b''
-    os.set_blocking(reads, False)
-    end = time.monotonic() + ANSWER
-    while said.count(b'\n') < 2 and time.monotonic() < end:
-        with contextlib.suppress(BlockingIOError):
-            said += os.read(reads, 4096)
-        time.sleep(0.02)
-    client.files[0].write(said)
-    client.files[0].flush()
-    client.answered(0)
-    os.set_blocking(writes, False)
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            os.write(writes, b'\n' * 4096)
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            os.write(writes, b'\n')
-    os.set_blocking(writes, True)
+    os.write(writes, b'\n' * fcntl.fcntl(writes, fcntl.F_SETPIPE_SZ, 4096))
+    client = Client(at, stdout=writes)
     os.close(writes)
-    client.reads = reads
+    client.reads = reads  # open until the client is dead
+    if not within(ANSWER, lambda: 'RTS' in client.states()):
+        raise Wrong(f'the QP of your client does not reach RTS; it said last: {client.last()}')
     return client
 
 
 def consumer_dies():
     again = design('consumer-death', 'lost', 'again') == 'again'
 
-    def allowed(victims):
-        return {'again' if again else 'lost': victims}
+    def drained(victims):
+        drain(consumer, producer, everybody, **{'again' if again else 'lost': victims})
 
     _, at = queue(8)
     waiting, printed, producer, consumer = everybody = clients(at, 4)
@@ -359,25 +344,20 @@ def consumer_dies():
     printed.take().answered()
     blocked.take()
     time.sleep(1)
-    for victim in blocked, printed:
-        victim.kill()
+    blocked.kill()
+    printed.kill()
     os.close(blocked.reads)
     time.sleep(DEATH)
-    drain(consumer, producer, [*everybody, blocked], **allowed([blocked, printed]))
+    drained([blocked, printed])
     with wires('delay 40ms'):
         _, at = queue(16)
-        *victims, producer, consumer = everybody = clients(at, 7)
-        producer.put(*fresh(14)).answered()
-        pids = victims[0].pids()
-        victims[0].take()
-        within(ANSWER, lambda: len(victims[0].said()) == 3)
-        strike(pids)  # the wire still has what it said after that
-        victims[0].kill()
-        for victim in victims[1:]:
-            victim.take(3)
-        killed(victims[1:])
-        time.sleep(DEATH)
-        drain(consumer, producer, everybody, **allowed(victims))
+        first, *victims, producer, consumer = everybody = clients(at, 7)
+        producer.put(*fresh(9)).answered()
+        pids = first.pids()
+        first.take().answered()
+        strike(first, pids)  # what it sends after its answer is still on the wire
+        cut(victims, ['take'] * 5, consumer)
+        drained([first, *victims])
 
 
 def server_stopped():

@@ -21,11 +21,14 @@
 #include "common.h"
 #include "post.h"
 
-enum { CLIENTS = 8, RECEIVES = 4, SENDS = 16, MAX_CAPACITY = 1024 };
-enum what { PUT = 1, TAKE, DONE, RESERVE, OK, ITEM, NOT_NOW };
+enum { CLIENTS = 8, RECEIVES = 2, SENDS = 16, MAX_CAPACITY = 1024 };
+enum what { PUT = 1, TAKE, DONE, LOCK, OK, NOT_NOW };
 struct msg {
 	uint32_t what, value; /* in big endian */
 };
+static struct msg received[CLIENTS][RECEIVES];
+static struct ibv_mr *mr; /* of received */
+static struct ibv_qp_cap cap = { SENDS, RECEIVES, 1, 1, sizeof(struct msg) };
 
 static bool fault(const char *name)
 {
@@ -34,56 +37,9 @@ static bool fault(const char *name)
 	return f && strcmp(f, name) == 0;
 }
 
-/* ---- messages ------------------------------------------------------------ */
+/* ---- what both sides need ------------------------------------------------ */
 
-static struct msg received[CLIENTS][RECEIVES];
-static struct ibv_mr *mr; /* of received */
-
-static void receive(struct ibv_qp *qp, struct msg *at)
-{
-	struct ibv_sge sge = { (uintptr_t)at, sizeof *at, mr->lkey };
-	struct ibv_recv_wr wr = { .wr_id = (uintptr_t)at,
-				  .sg_list = &sge,
-				  .num_sge = 1 },
-			   *bad;
-	int rc = ibv_post_recv(qp, &wr, &bad);
-
-	if (rc)
-		die_err(rc, "ibv_post_recv");
-}
-
-static void receive_all(struct ibv_qp *qp, int place)
-{
-	for (int i = 0; i < RECEIVES; i++)
-		receive(qp, &received[place][i]);
-}
-
-/* Inline: the bytes are copied, so that the memory is free at once. */
-static void tell(struct ep *ep, enum what what, uint32_t value)
-{
-	struct msg msg = { htonl(what), htonl(value) };
-	struct ibv_sge sge = { (uintptr_t)&msg, sizeof msg, 0 };
-	unsigned reap = fault("unsignaled") ? 0 : IBV_SEND_SIGNALED;
-	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND,
-				  .send_flags = IBV_SEND_INLINE | reap,
-				  .sg_list = &sge,
-				  .num_sge = 1 };
-
-	post(ep, &wr);
-}
-
-/* The completion event that woke us. */
-static void take_event(const struct ep *ep)
-{
-	struct ibv_cq *cq;
-	void *context;
-
-	if (ibv_get_cq_event(ep->channel, &cq, &context))
-		die_err(errno, "ibv_get_cq_event");
-	ibv_ack_cq_events(cq, 1);
-}
-
-static void register_all(struct ep *ep)
+static void prepare(struct ep *ep)
 {
 	mr = ibv_reg_mr(ep->pd, received, sizeof received,
 			IBV_ACCESS_LOCAL_WRITE);
@@ -95,26 +51,75 @@ static void register_all(struct ep *ep)
 		ep->timeout = 0;
 }
 
-static struct ibv_qp_cap depths(void)
+static void receive(struct ibv_qp *qp, struct msg *at)
 {
-	return (struct ibv_qp_cap){
-		.max_send_wr = fault("unsignaled") ? 2000 : SENDS,
-		.max_recv_wr = RECEIVES,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-		.max_inline_data = sizeof(struct msg),
-	};
+	struct ibv_sge sge = { (uintptr_t)at, sizeof *at, mr->lkey };
+	struct ibv_recv_wr *bad,
+		wr = { .wr_id = (uintptr_t)at, .sg_list = &sge, .num_sge = 1 };
+	int rc = ibv_post_recv(qp, &wr, &bad);
+
+	if (rc)
+		die_err(rc, "ibv_post_recv");
+}
+
+/* The message of a completion; the receive is posted again. */
+static struct msg read_msg(struct ibv_qp *qp, const struct ibv_wc *wc)
+{
+	struct msg *at = (struct msg *)(uintptr_t)wc->wr_id;
+	struct msg msg = { ntohl(at->what), ntohl(at->value) };
+
+	receive(qp, at);
+	return msg;
+}
+
+/* Inline, so that the memory is free at once. Solicited: our own completions wake
+ * nobody, only those of the peer. */
+static void tell(struct ep *ep, enum what what, uint32_t value)
+{
+	struct msg msg = { htonl(what), htonl(value) };
+	struct ibv_sge sge = { (uintptr_t)&msg, sizeof msg, 0 };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND,
+				  .send_flags = IBV_SEND_INLINE |
+						IBV_SEND_SIGNALED |
+						IBV_SEND_SOLICITED,
+				  .sg_list = &sge,
+				  .num_sge = 1 };
+
+	post(ep, &wr);
+}
+
+static void arm(struct ibv_cq *cq, int solicited)
+{
+	int rc = ibv_req_notify_cq(cq, solicited);
+
+	if (rc)
+		die_err(rc, "ibv_req_notify_cq");
+}
+
+/* Returns when something can be read, or a second is over. The event of a completion,
+ * whose descriptor is the first, is taken. */
+static void wait_for(struct ep *ep, struct pollfd *p, nfds_t n, int ms)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	p[0] = (struct pollfd){ ep->channel->fd, POLLIN, 0 };
+	if (poll(p, n, ms) < 0)
+		die_err(errno, "poll");
+	if (!p[0].revents)
+		return;
+	if (ibv_get_cq_event(ep->channel, &cq, &context))
+		die_err(errno, "ibv_get_cq_event");
+	ibv_ack_cq_events(cq, 1);
 }
 
 /* ---- the queue ----------------------------------------------------------- */
 
-struct item {
+static struct item {
 	uint32_t value;
 	int owner; /* number of the client that put it */
-	bool hole; /* only in a wrong program */
-};
-static struct item items[MAX_CAPACITY];
-static int capacity, first, filled, held;
+} items[MAX_CAPACITY + 1];
+static int capacity, filled, held;
 
 static struct conn {
 	struct ep ep;     /* ep.qp is NULL before its QP info is here */
@@ -124,40 +129,35 @@ static struct conn {
 	uint32_t value;   /* what it puts */
 	bool holds;       /* it was given an item, and did not say DONE */
 	struct item item; /* that one */
-} conns[CLIENTS];
+} conns[CLIENTS], *locker;
 static unsigned turns;
 
-static void put_back(struct item item)
+static void insert(struct item item, int at)
 {
-	first = (first + capacity - 1) % capacity;
-	items[first] = item;
-	filled++;
+	memmove(&items[at + 1], &items[at],
+		(size_t)(filled++ - at) * sizeof items[0]);
+	items[at] = item;
 }
 
 static void append(struct item item)
 {
-	int at = first + filled;
+	static unsigned number;
+	int at = filled;
 
-	if (fault("front") && item.owner > 2) {
-		put_back(item);
+	if (fault("number-0") && ++number % 1024 == 0)
 		return;
-	}
-	if (fault("lifo")) {
-		put_back(item);
-		return;
-	}
-	if (at >= capacity)
-		at = fault("wrap") ? 0 : at - capacity;
-	items[at] = item;
-	filled++;
+	if (fault("lifo") || (fault("front") && item.owner > 2))
+		at = 0;
+	if (fault("off-by-one") && at > 5)
+		at--;
+	insert(item, at);
 }
 
 static struct item remove_first(void)
 {
-	struct item item = items[first];
+	struct item item = items[0];
 
-	first = (first + 1) % capacity;
-	filled--;
+	memmove(items, items + 1, (size_t)--filled * sizeof items[0]);
 	return item;
 }
 
@@ -168,6 +168,7 @@ static struct conn *longest(bool takes)
 
 	for (struct conn *c = conns; c < conns + CLIENTS; c++)
 		if (c->wants && (c->wants == TAKE) == takes &&
+		    (takes || !locker || locker == c) &&
 		    (!found || c->turn < found->turn))
 			found = c;
 	return found;
@@ -176,44 +177,27 @@ static struct conn *longest(bool takes)
 /* Answers all who need not wait any longer. */
 static void settle(void)
 {
+	int room = capacity - held + fault("one-more");
 	struct conn *c;
-	int room = capacity + fault("one-more");
 
-	if (room > MAX_CAPACITY)
-		room = MAX_CAPACITY;
 	for (;;) {
-		if (filled && !items[first].hole && (c = longest(true))) {
-			struct item item = remove_first();
-
-			c->wants = 0;
-			c->item = item;
+		if (filled && (c = longest(true))) {
+			c->item = remove_first();
 			c->holds = !fault("lose");
 			held += c->holds;
+			room -= c->holds;
 			if (c->ep.qp)
-				tell(&c->ep, ITEM, item.value);
-		} else if (filled + held < room && (c = longest(false))) {
-			append((struct item){ c->value, c->number,
-					      c->wants == RESERVE });
-			c->wants = 0;
+				tell(&c->ep, OK, c->item.value);
+		} else if (filled < room && (c = longest(false))) {
+			locker = c->wants == LOCK ? c : NULL;
+			if (c->wants == PUT)
+				append((struct item){ c->value, c->number });
 			tell(&c->ep, OK, 0);
 		} else {
 			return;
 		}
+		c->wants = 0;
 	}
-}
-
-static void fill_hole(struct conn *c, uint32_t value)
-{
-	for (int i = 0; i < filled; i++) {
-		struct item *item = &items[(first + i) % capacity];
-
-		if (item->owner == c->number && item->hole) {
-			item->hole = false;
-			item->value = value;
-			break;
-		}
-	}
-	tell(&c->ep, OK, 0);
 }
 
 /* ---- the server ---------------------------------------------------------- */
@@ -231,9 +215,9 @@ static void leave(struct conn *c)
 		if (item.owner != c->number)
 			append(item);
 	}
-	if (c->holds && !fault("keep")) {
+	if (c->holds) {
 		held--;
-		put_back(c->item);
+		insert(c->item, 0);
 	}
 	if (fault("ghost") || fault("places"))
 		c->ep.qp = NULL, c->ep.sock = -1;
@@ -244,9 +228,6 @@ static void leave(struct conn *c)
 
 static void handle(struct conn *c, const struct ibv_wc *wc)
 {
-	struct msg *at = (struct msg *)(uintptr_t)wc->wr_id;
-	struct msg msg;
-
 	if (wc->status != IBV_WC_SUCCESS) {
 		note("client %d: %s", c->number, ibv_wc_status_str(wc->status));
 		shutdown(c->ep.sock, SHUT_RDWR); /* and poll() tells us */
@@ -254,18 +235,13 @@ static void handle(struct conn *c, const struct ibv_wc *wc)
 	}
 	if (wc->opcode != IBV_WC_RECV)
 		return;
-	msg = (struct msg){ ntohl(at->what), ntohl(at->value) };
-	receive(c->ep.qp, at);
-	if (fault("16-bits"))
-		msg.value &= 0xffff;
-	if (msg.what == DONE) {
-		held -= c->holds;
-		c->holds = false;
-	} else if (msg.what == PUT && fault("reserve")) {
-		fill_hole(c, msg.value);
-	} else {
+	struct msg msg = read_msg(c->ep.qp, wc);
+	/* Any other request says that, too. */
+	held -= c->holds;
+	c->holds = false;
+	if (msg.what != DONE) {
 		c->wants = msg.what;
-		c->value = msg.value;
+		c->value = fault("16-bits") ? msg.value & 0xffff : msg.value;
 		c->turn = ++turns;
 	}
 	settle();
@@ -281,87 +257,82 @@ static void collect(struct ibv_cq *cq)
 
 	while (ibv_poll_cq(cq, 1, &wc) > 0)
 		for (struct conn *c = conns; c < conns + CLIENTS; c++)
-			if (c->number && c->ep.qp &&
-			    c->ep.qp->qp_num == wc.qp_num)
+			if (c->ep.qp && c->ep.qp->qp_num == wc.qp_num)
 				handle(c, &wc);
+}
+
+/* True: it is connected. */
+static bool welcome(struct conn *c, const uint8_t msg[INFO_LEN])
+{
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC,
+					 .send_cq = c->ep.cq,
+					 .recv_cq = c->ep.cq,
+					 .cap = cap };
+	struct qp_info info;
+	char why[80];
+
+	if (!info_unpack(msg, &info, c->ep.opt->lesson, why)) {
+		note("client %d: QP info: %s", c->number, why);
+		return false;
+	}
+	c->ep.qp = ibv_create_qp(c->ep.pd, &init);
+	if (!c->ep.qp)
+		die_err(errno, "ibv_create_qp");
+	if (qp_connect(&c->ep, 0, &info))
+		return false;
+	for (int i = 0; i < RECEIVES; i++)
+		receive(c->ep.qp, &received[c - conns][i]);
+	info = own_info(&c->ep);
+	info_pack((uint8_t *)msg, &info, c->ep.opt->lesson);
+	return send(c->ep.sock, msg, INFO_LEN, MSG_NOSIGNAL) == INFO_LEN;
 }
 
 /* The first bytes of a client are its QP info. What comes later is its end. */
 static void hear(struct conn *c)
 {
 	uint8_t msg[INFO_LEN];
-	char why[80];
-	struct qp_info info;
-	ssize_t n = recv(c->ep.sock, msg, sizeof msg, MSG_PEEK | MSG_DONTWAIT);
+	ssize_t n = recv(c->ep.sock, msg, sizeof msg, MSG_PEEK);
 
-	if (n < 0 || (n > 0 && n < INFO_LEN && !c->ep.qp))
-		n = errno == EAGAIN || n > 0;
-	else if (n > 0)
-		(void)!recv(c->ep.sock, msg, sizeof msg, 0);
-	if (n == 0) {
-		collect(c->ep.cq); /* what it did before it left */
-		leave(c);
-	}
-	if (n < INFO_LEN || c->ep.qp)
+	if (n > 0 && n < INFO_LEN && !c->ep.qp)
 		return;
-	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC,
-					 .send_cq = c->ep.cq,
-					 .recv_cq = c->ep.cq,
-					 .cap = depths() };
-	if (!info_unpack(msg, &info, c->ep.opt->lesson, why)) {
-		note("client %d: QP info: %s", c->number, why);
-		leave(c);
+	if (n == INFO_LEN && !c->ep.qp &&
+	    recv(c->ep.sock, msg, sizeof msg, 0) == n && welcome(c, msg))
 		return;
-	}
-	c->ep.qp = ibv_create_qp(c->ep.pd, &init);
-	if (!c->ep.qp)
-		die_err(errno, "ibv_create_qp");
-	if (qp_connect(&c->ep, 0, &info)) {
-		leave(c);
-		return;
-	}
-	receive_all(c->ep.qp, (int)(c - conns));
-	send_info(&c->ep, NULL);
+	collect(c->ep.cq); /* what it did before it left */
+	leave(c);
 }
 
 static void serve(const struct options *opt)
 {
 	struct ep base = ep_open_device(opt, CLIENTS * (SENDS + RECEIVES));
-	int listener = tcp_listen(opt), clients = 0;
+	int listener = tcp_listen(opt), number = 0;
 
-	register_all(&base);
+	prepare(&base);
 	for (;;) {
-		struct pollfd p[CLIENTS + 2] = {
-			[CLIENTS] = { listener, POLLIN, 0 },
-			[CLIENTS + 1] = { base.channel->fd, POLLIN, 0 },
-		};
-		int places = fault("two-clients") ? 2 : CLIENTS, place = -1;
+		struct pollfd p[CLIENTS + 2] = { { 0 } };
+		struct conn *free = NULL;
 
 		for (int i = 0; i < CLIENTS; i++) {
 			struct conn *c = &conns[i];
 
-			p[i].fd = c->number ? c->ep.sock : -1;
-			p[i].events = POLLIN;
-			if (!c->number && i < places)
-				place = i;
+			p[i + 2].fd = c->number ? c->ep.sock : -1;
+			p[i + 2].events = POLLIN;
+			if (!c->number && (i < 2 || !fault("two-clients")))
+				free = c;
 		}
-		if (place < 0)
-			p[CLIENTS].fd = -1;
+		p[1].fd = free ? listener : -1;
+		p[1].events = POLLIN;
 		/* Armed first: what comes after this wakes us. */
-		if (ibv_req_notify_cq(base.cq, 0))
-			die("ibv_req_notify_cq");
+		arm(base.cq, 1);
 		collect(base.cq);
-		if (poll(p, CLIENTS + 2, fault("spin") ? 0 : -1) < 0)
-			die_err(errno, "poll");
-		if (p[CLIENTS + 1].revents)
-			take_event(&base);
+		wait_for(&base, p, CLIENTS + 2, fault("spin") ? 0 : 1000);
 		for (int i = 0; i < CLIENTS; i++)
-			if (p[i].revents)
+			if (p[i + 2].revents)
 				hear(&conns[i]);
-		if (p[CLIENTS].revents && !conns[place].number) {
-			conns[place].ep = base;
-			conns[place].ep.sock = accept(listener, NULL, NULL);
-			conns[place].number = ++clients;
+		if (free && p[1].revents) {
+			free->ep = base;
+			free->ep.sock = accept(listener, NULL, NULL);
+			free->number = ++number;
 		}
 	}
 }
@@ -370,38 +341,27 @@ static void serve(const struct options *opt)
 
 static int unfinished; /* SENDs without a completion */
 
-/* Sleeps until there is a completion. If it is of a receive: true, and the message. */
-static bool next(struct ep *ep, struct msg *msg)
+/* Waits for a completion. If it is of a receive: true, and the message. */
+static bool next(struct ep *ep, struct msg *msg, int solicited)
 {
+	struct pollfd p[2] = { [1] = { ep->sock, POLLIN, 0 } };
 	struct ibv_wc wc;
 
-	for (;;) {
-		struct pollfd p[2] = { { ep->sock, POLLIN, 0 },
-				       { ep->channel->fd, POLLIN, 0 } };
-
-		if (ibv_poll_cq(ep->cq, 1, &wc) > 0)
-			break;
-		if (ibv_req_notify_cq(ep->cq, 0))
-			die("ibv_req_notify_cq");
-		if (ibv_poll_cq(ep->cq, 1, &wc) > 0)
-			break;
-		if (poll(p, 2, -1) < 0)
-			die_err(errno, "poll");
+	while (ibv_poll_cq(ep->cq, 1, &wc) == 0) {
 		if (p[1].revents)
-			take_event(ep);
-		else
 			die("the server has gone");
+		arm(ep->cq, solicited);
+		if (ibv_poll_cq(ep->cq, 1, &wc) > 0)
+			break;
+		wait_for(ep, p, 2, 1000);
 	}
 	if (wc.status != IBV_WC_SUCCESS)
 		die("%s", ibv_wc_status_str(wc.status));
-	if (wc.opcode != IBV_WC_RECV) {
+	if (wc.opcode == IBV_WC_RECV)
+		*msg = read_msg(ep->qp, &wc);
+	else
 		unfinished--;
-		return false;
-	}
-	struct msg *at = (struct msg *)(uintptr_t)wc.wr_id;
-	*msg = (struct msg){ ntohl(at->what), ntohl(at->value) };
-	receive(ep->qp, at);
-	return true;
+	return wc.opcode == IBV_WC_RECV;
 }
 
 static uint32_t ask(struct ep *ep, enum what what, uint32_t value)
@@ -411,50 +371,48 @@ static uint32_t ask(struct ep *ep, enum what what, uint32_t value)
 	do {
 		tell(ep, what, value);
 		unfinished++;
-		while (!next(ep, &msg))
+		while (!next(ep, &msg, 1))
 			;
-	} while (msg.what == NOT_NOW && usleep(2000) == 0);
+	} while (msg.what == NOT_NOW && usleep(8000) == 0);
 	return msg.value;
 }
 
 static void be_client(const struct options *opt)
 {
-	struct ep ep = ep_open(opt, depths());
+	struct ep ep = ep_open(opt, cap);
 	char line[64];
 	struct msg msg;
 
-	register_all(&ep);
+	prepare(&ep);
 	tcp_connect(&ep);
 	qp_to_init(&ep, 0);
-	receive_all(ep.qp, 0);
+	for (int i = 0; i < RECEIVES; i++)
+		receive(ep.qp, &received[0][i]);
 	send_info(&ep, NULL);
 	struct qp_info peer = recv_info(&ep, 0);
 	qp_to_rtr(&ep, &peer);
 	qp_to_rts(&ep);
 	while (fgets(line, sizeof line, stdin)) {
-		uint32_t value;
+		bool put = strncmp(line, "put ", 4) == 0;
 
 		if (fault("slow"))
 			usleep(12000);
-		if (strncmp(line, "put ", 4) == 0) {
-			value = (uint32_t)strtoul(line + 4, NULL, 10);
-			if (fault("reserve"))
-				ask(&ep, RESERVE, 0);
-			ask(&ep, PUT, value);
+		if (put && fault("lock"))
+			ask(&ep, LOCK, 0);
+		if (put) {
+			ask(&ep, PUT, (uint32_t)strtoul(line + 4, NULL, 10));
 			printf("ok\n");
-			fflush(stdout);
-		} else if (strcmp(line, "take\n") == 0) {
-			value = ask(&ep, TAKE, 0);
-			printf("%u\n", value);
-			fflush(stdout);
+		} else {
+			printf("%u\n", ask(&ep, TAKE, 0));
+		}
+		fflush(stdout);
+		if (!put) {
 			tell(&ep, DONE, 0);
 			unfinished++;
-		} else {
-			die("no such operation: %s", line);
 		}
 	}
-	while (unfinished && !fault("unsignaled"))
-		next(&ep, &msg);
+	while (unfinished)
+		next(&ep, &msg, 0);
 	if (fault("stay"))
 		pause();
 }
@@ -462,23 +420,22 @@ static void be_client(const struct options *opt)
 int main(int argc, char **argv)
 {
 	bool server = argc == 4 && strcmp(argv[1], "server") == 0;
-	struct options opt = { .role = argv[argc > 1],
-			       .host = server ? NULL : argv[argc > 2 ? 2 : 0],
-			       .tcp_port = argv[argc - (server ? 2 : 1)],
-			       .dev = getenv("DEVICE"),
-			       .ib_port = 1,
-			       .gid_index = 0 };
 	const char *limit = getenv("DEADLINE");
 
-	opt.wait_s = limit ? (int)strtol(limit, NULL, 10) : 6;
 	if (argc != 4)
 		die("usage: server PORT CAPACITY, or client HOST PORT");
-	capacity = (int)strtol(argv[3], NULL, 10);
+	struct options opt = { .role = argv[1],
+			       .host = server ? NULL : argv[2],
+			       .tcp_port = argv[server ? 2 : 3],
+			       .dev = getenv("DEVICE"),
+			       .ib_port = 1,
+			       .wait_s = limit ? atoi(limit) : 6 };
 	if (!server)
 		be_client(&opt);
-	else if (capacity < 1 || capacity > MAX_CAPACITY)
+	capacity = atoi(argv[3]);
+	if (server && (capacity < 1 || capacity > MAX_CAPACITY))
 		die("a capacity from 1 to %d", MAX_CAPACITY);
-	else
+	if (server)
 		serve(&opt);
 	return 0;
 }
