@@ -58,12 +58,14 @@ class Program:
                 found.append(int(name))
         return found
 
-    def signal(self, number):
-        for pid in self.pids():
+    def signal(self, number, pids=None):
+        for pid in pids or self.pids():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
 
-    def kill(self):
+    def kill(self, pids=None):
+        """At once, if its pids are known: to look for them takes a while."""
+        self.signal(signal.SIGKILL, pids)
         self.signal(signal.SIGKILL)
         self.process.wait()
         if self.process.stdin:

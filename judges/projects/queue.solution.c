@@ -236,7 +236,7 @@ static void handle(struct conn *c, const struct ibv_wc *wc)
 	if (wc->opcode != IBV_WC_RECV)
 		return;
 	struct msg msg = read_msg(c->ep.qp, wc);
-	/* Any other request says that, too. */
+	/* It is DONE with its last item: any request says that. */
 	held -= c->holds;
 	c->holds = false;
 	if (msg.what != DONE) {
@@ -377,9 +377,17 @@ static uint32_t ask(struct ep *ep, enum what what, uint32_t value)
 	return msg.value;
 }
 
+static void say_done(struct ep *ep)
+{
+	tell(ep, DONE, 0);
+	unfinished++;
+}
+
 static void be_client(const struct options *opt)
 {
 	struct ep ep = ep_open(opt, cap);
+	struct pollfd more = { STDIN_FILENO, POLLIN, 0 };
+	bool owes = false; /* DONE for the last item */
 	char line[64];
 	struct msg msg;
 
@@ -392,7 +400,15 @@ static void be_client(const struct options *opt)
 	struct qp_info peer = recv_info(&ep, 0);
 	qp_to_rtr(&ep, &peer);
 	qp_to_rts(&ep);
-	while (fgets(line, sizeof line, stdin)) {
+	setvbuf(stdin, NULL, _IONBF, 0); /* so that poll() knows */
+	for (;;) {
+		/* The next request says that, too, if there is one. */
+		if (owes && poll(&more, 1, 0) == 0) {
+			say_done(&ep);
+			owes = false;
+		}
+		if (!fgets(line, sizeof line, stdin))
+			break;
 		bool put = strncmp(line, "put ", 4) == 0;
 
 		if (fault("slow"))
@@ -406,11 +422,10 @@ static void be_client(const struct options *opt)
 			printf("%u\n", ask(&ep, TAKE, 0));
 		}
 		fflush(stdout);
-		if (!put) {
-			tell(&ep, DONE, 0);
-			unfinished++;
-		}
+		owes = !put;
 	}
+	if (owes)
+		say_done(&ep);
 	while (unfinished)
 		next(&ep, &msg, 0);
 	if (fault("stay"))
