@@ -412,7 +412,7 @@ static void be_client(const struct options *opt)
 		bool put = strncmp(line, "put ", 4) == 0;
 
 		if (fault("slow"))
-			usleep(12000);
+			usleep(25000);
 		if (put && fault("lock"))
 			ask(&ep, LOCK, 0);
 		if (put) {
