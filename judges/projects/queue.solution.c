@@ -444,10 +444,11 @@ int main(int argc, char **argv)
 			       .tcp_port = argv[server ? 2 : 3],
 			       .dev = getenv("DEVICE"),
 			       .ib_port = 1,
-			       .wait_s = limit ? atoi(limit) : 6 };
+			       .wait_s = limit ? (int)strtol(limit, NULL, 10)
+					       : 6 };
 	if (!server)
 		be_client(&opt);
-	capacity = atoi(argv[3]);
+	capacity = (int)strtol(argv[3], NULL, 10);
 	if (server && (capacity < 1 || capacity > MAX_CAPACITY))
 		die("a capacity from 1 to %d", MAX_CAPACITY);
 	if (server)

@@ -230,24 +230,24 @@ static void be_client(const struct options *opt)
 
 int main(int argc, char **argv)
 {
-	bool server = argc == 4 && strcmp(argv[1], "server") == 0;
 	const char *limit = getenv("DEADLINE");
+	struct options opt = { .dev = getenv("DEVICE"), .ib_port = 1 };
 
+	opt.wait_s = limit ? (int)strtol(limit, NULL, 10) : 6;
 	if (argc != 4)
 		die("usage: server PORT CAPACITY, or client HOST PORT");
-	struct options opt = { .role = argv[1],
-			       .host = server ? NULL : argv[2],
-			       .tcp_port = argv[server ? 2 : 3],
-			       .dev = getenv("DEVICE"),
-			       .ib_port = 1,
-			       .wait_s = limit ? atoi(limit) : 6 };
-	int size = atoi(argv[3]);
-
-	if (!server)
+	opt.role = argv[1];
+	if (strcmp(opt.role, "client") == 0) {
+		opt.host = argv[2];
+		opt.tcp_port = argv[3];
 		be_client(&opt);
-	else if (size < 1 || size > MAX_CAPACITY)
-		die("a capacity from 1 to %d", MAX_CAPACITY);
-	else
-		serve(&opt, size);
+	} else {
+		long size = strtol(argv[3], NULL, 10);
+
+		if (size < 1 || size > MAX_CAPACITY)
+			die("a capacity from 1 to %d", MAX_CAPACITY);
+		opt.tcp_port = argv[2];
+		serve(&opt, (int)size);
+	}
 	return 0;
 }
