@@ -315,7 +315,7 @@ def consumer_dies():
     time.sleep(DEATH)
     drained([blocked, printed])
     with wires('delay 40ms'):
-        _, clients = queue(16, 7)
+        _, clients = queue(16, 8)
         first, *victims, producer, consumer = clients
         producer.put(9).answered()
         pids = first.pids()
