@@ -1,5 +1,5 @@
 # What only make test runs, and how it is built.
-.PHONY: everything names flags test test-faults test-fresh test-arm64 test-pages soak lint
+.PHONY: everything names flags test test-faults test-projects test-fresh test-arm64 test-pages soak lint
 
 # Faulty lessons that tests must see: "==what" and its patch in tests/X-controls/NN_lesson.patches,
 # where X is the test. And wrong answers, each with the verdict that it must get.
@@ -82,6 +82,10 @@ test: ## the tests, about seven minutes
 	@tests/run
 test-faults: ## only what goes wrong around the programs: peers, wires, machines
 	@tests/run faults
+test-projects: ## all solutions and wrong programs before the judges of the projects: a quarter of an hour
+	@tests/project -l
+	@tests/project-2
+	@tests/project-3
 test-fresh: ## the first two commands, in minimal roots of Debian 12 and 13 (root only)
 	@tests/fresh
 test-arm64: ## lessons, breaks and solutions on arm64, which is emulated
