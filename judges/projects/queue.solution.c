@@ -219,7 +219,7 @@ static void leave(struct conn *c)
 		held--;
 		insert(c->item, 0);
 	}
-	if (fault("places") || (fault("ghost") && c->wants))
+	if (fault("places") || (fault("ghost") && c->wants == TAKE))
 		c->ep.qp = NULL, c->ep.sock = -1;
 	else
 		*c = (struct conn){ .number = 0 };
