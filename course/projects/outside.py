@@ -88,11 +88,25 @@ class Program:
             raise Wrong('your program has ended, and left a process behind: what did it start, and who waits for it?')
         return self.process.returncode
 
-    def states(self):
-        """The states of its QPs, as the kernel sees them."""
-        shown = subprocess.run(['rdma', '-j', 'res', 'show', 'qp'], capture_output=True, text=True, timeout=10).stdout
+    def objects(self, kind):
+        """Its QPs ('qp') or regions ('mr'), as the kernel sees them."""
+        shown = subprocess.run(['rdma', '-j', 'res', 'show', kind], capture_output=True, text=True, timeout=10).stdout
         pids = self.pids()
-        return [qp['state'] for qp in json.loads(shown or '[]') if qp.get('pid') in pids]
+        return [found for found in json.loads(shown or '[]') if found.get('pid') in pids]
+
+    def states(self):
+        return [qp['state'] for qp in self.objects('qp')]
+
+    def pinned(self):
+        """The bytes that the kernel has pinned for it."""
+        kib = 0
+        for pid in self.pids():
+            try:
+                with open(f'/proc/{pid}/status') as status:
+                    kib += sum(int(line.split()[1]) for line in status if line.startswith('VmPin:'))
+            except OSError:
+                pass  # it has just ended
+        return kib * 1024
 
 
 class Wire:
@@ -183,6 +197,31 @@ def port():
     with socket.socket() as s:
         s.bind(('127.0.0.1', 0))
         return str(s.getsockname()[1])
+
+
+def interface(role):
+    """The network interface of its device."""
+    with open(f'/sys/class/infiniband/{DEVICES[role]}/ports/1/gid_attrs/ndevs/0') as ndev:
+        return ndev.read().strip()
+
+
+def arrived(role='server'):
+    """The bytes that have come to its device, ever. The lab's TCP goes another way."""
+    with open(f'/sys/class/net/{interface(role)}/statistics/rx_bytes') as count:
+        return int(count.read())
+
+
+@contextlib.contextmanager
+def bad_wire(fault):
+    """A fault of netem in both directions."""
+    try:
+        for role in 'server', 'client':
+            subprocess.run(['tc', 'qdisc', 'replace', 'dev', interface(role), 'root', 'netem', *fault.split()],
+                           check=True, timeout=10)
+        yield
+    finally:
+        for role in 'server', 'client':
+            subprocess.run(['tc', 'qdisc', 'del', 'dev', interface(role), 'root'], timeout=10)
 
 
 def other(role):

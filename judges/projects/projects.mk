@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: MIT
 # make judge-N and judge-N.STAGE, and what the judge of each project needs.
 JUDGE_1 := judge-1 $(addprefix judge-1.,1 2 3 4 5 6 7)
-.PHONY: $(JUDGE_1)
+JUDGE_2 := judge-2 $(addprefix judge-2.,1 2 3 4 5 6 7 8 9 10)
+.PHONY: $(JUDGE_1) $(JUDGE_2)
 $(JUDGE_1): $B/judges/projects/hello_peer $B/00_hello/server
-$(JUDGE_1):
+$(JUDGE_2): $B/judges/projects/rights.so $(BENCH)
+$(JUDGE_1) $(JUDGE_2):
 	@course/paint course/judge $(@:judge-%=%)
+
+# Preloaded into a student's program.
+$B/judges/projects/rights.so: judges/projects/preload/rights.c
+	@mkdir -p $(@D)
+	$Q$(CC) $(CFLAGS) -fPIC -shared $(LDFLAGS) $< -ldl -o $@

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: MIT
+"""The stages of project 2."""
+import contextlib
+import os
+import random
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+from . import outside
+from .outside import DEVICES, Program, Wrong, arrived, bad_wire, fails, interface, port, within
+
+MIB = 1 << 20
+RIGHTS = {2: 'REMOTE_WRITE', 4: 'REMOTE_READ', 8: 'REMOTE_ATOMIC'}
+# What a packet does (the low bits of its opcode), and where its rkey is: behind an address.
+USES = {6: 2, 10: 2, 11: 2, 29: 2, 12: 4, 19: 8, 20: 8}
+
+
+class Copies:
+    """A directory with the files, the server's DIR, and a server."""
+
+    def __init__(self, top, deadline=6, **env):
+        self.top, self.into, self.deadline, self.env = top, os.path.join(top, 'into'), deadline, env
+        os.makedirs(self.into, exist_ok=True)
+        self.serve()
+
+    def start(self, device, *words):
+        role = words[0]
+        env = {name: f'{value}.{role}' if name == 'RIGHTS_LOG' else value for name, value in self.env.items()}
+        return Program([outside.RUN, *words], DEVICE=DEVICES[device], DEADLINE=str(self.deadline), **env)
+
+    def serve(self):
+        self.at = port()
+        self.server = self.start('server', 'server', self.at, self.into)
+
+    def file(self, content, name='source'):
+        path = os.path.join(self.top, name)
+        with open(path, 'wb') as f:
+            f.write(content)
+        return path
+
+    def copy(self, path, name):
+        return self.start('client', 'copy', path, f'127.0.0.1:{name}', self.at)
+
+    def target(self, name):
+        """The bytes of DIR/NAME; None: there is no such file."""
+        try:
+            with open(os.path.join(self.into, name), 'rb') as f:
+                return f.read()
+        except FileNotFoundError:
+            return None
+
+    def done(self, you, content, name, what, seconds=15):
+        """It must end well, and the file must be there, whole."""
+        status = you.end(seconds)
+        if status:
+            raise Wrong(f'{what}: your copy must end with 0, and ended with {status}; it said last: {you.last()}; '
+                        f'the server: {self.server.last()}')
+        same(content, self.target(name), f'{what}, {name}')
+        if self.server.process.poll() is not None:
+            raise Wrong(f'{what}: your server has ended, and must serve until it is killed; '
+                        f'it said last: {self.server.last()}')
+
+    def copied(self, content, name, what, seconds=15):
+        before = arrived('server') + arrived('client')
+        self.done(self.copy(self.file(content), name), content, name, what, seconds)
+        seen = arrived('server') + arrived('client') - before
+        if seen < len(content):
+            raise Wrong(f'{what}: the file has {len(content)} bytes, and the RDMA devices had only {seen}: '
+                        'the bytes went another way')
+
+    def visible(self):
+        return sorted(name for name in os.listdir(self.into) if not name.startswith('.'))
+
+
+@contextlib.contextmanager
+def place(deadline=6, **env):
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as top:
+        yield Copies(top, deadline, **env)
+        outside_end()
+
+
+def outside_end():
+    while Program.all:
+        Program.all.pop().kill()
+
+
+def same(want, have, what):
+    if have is None:
+        raise Wrong(f'{what}: there is no such file in DIR')
+    if have != want:
+        at = next((i for i, (a, b) in enumerate(zip(want, have)) if a != b), min(len(want), len(have)))
+        raise Wrong(f'{what}: expected {len(want)} bytes, seen {len(have)}; byte {at} is the first that differs')
+
+
+def content(size, seed=1):
+    """Bytes that look random; the last one is not zero."""
+    return random.Random(seed).randbytes(size)[:-1] + b'\n' if size else b''
+
+
+def small():
+    with place() as p:
+        p.copied(content(20000), 'small', 'a file of 20000 bytes')
+        p.copied(content(20000, 2), 'small', 'another file, to the same name')
+        if p.visible() != ['small']:
+            raise Wrong(f'DIR must have only the file "small"; it has {p.visible()}')
+
+
+def empty():
+    with place() as p:
+        p.copied(b'', 'empty', 'an empty file')
+        p.copied(content(20000), 'other', 'a file after the empty one')
+        p.copied(b'', 'other', 'an empty file, to a name that had 20000 bytes')
+
+
+def big():
+    with place() as p:
+        bytes_, most = content(MIB) * 64, {'server': 0, 'copy': 0}
+        you = p.copy(p.file(bytes_), 'big')
+
+        def look():
+            for role, program in (('server', p.server), ('copy', you)):
+                regions = sum(int(mr.get('mrlen', 0)) for mr in program.objects('mr'))
+                most[role] = max(most[role], program.pinned(), regions)
+            return you.process.poll() is not None or max(most.values()) > 16 * MIB
+        ended = within(17, look)
+        for role, pinned in most.items():
+            if pinned > 16 * MIB:
+                raise Wrong(f'your {role} may have 16 MiB pinned, and had {pinned / MIB:.1f}')
+        if ended and not any(most.values()):
+            raise Wrong('no pinned memory was seen, neither in /proc/PID/status (VmPin) nor by "rdma res show mr"')
+        p.done(you, bytes_, 'big', '64 MiB', 1)
+
+
+def lengths():
+    with place() as p:
+        for size in 1, 7, 1023, 1025, 4097, 65537, MIB - 1, 2 * MIB + 3:
+            p.copied(content(size), f'n{size}', f'{size} bytes')
+        for size in 4096, 70001:
+            p.copied(content(size) + bytes(size), f'z{size}', f'{2 * size} bytes, the last {size} are zero')
+
+
+def two_at_once():
+    with place(deadline=10) as p:
+        first, second = content(32 * MIB), content(MIB // 4, 2)
+        before = arrived('server')
+        slow = p.copy(p.file(first), 'first')
+        if not within(8, lambda: arrived('server') - before > MIB or slow.process.poll() is not None):
+            raise Wrong(f'the first of two copies does not begin; it said last: {slow.last()}')
+        signals(slow, signal.SIGSTOP)
+        try:
+            if slow.process.poll() is not None:
+                raise Wrong(f'the first of two copies has ended already: {slow.last()}')
+            p.done(p.copy(p.file(second, 'other'), 'second'), second, 'second',
+                   'one copy is stopped (SIGSTOP) after 1 MiB, and a second one must end', 6)
+        finally:
+            signals(slow, signal.SIGCONT)
+        p.done(slow, first, 'first', 'the copy that was stopped, and continued', 10)
+
+
+def signals(program, number):
+    for pid in program.pids():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def bad_wires():
+    for fault in 'loss 3%', 'duplicate 20%', 'delay 2ms reorder 50%':
+        with bad_wire(fault), place() as p:
+            p.copied(content(MIB // 2), 'file', f'wire with {fault}', 12)
+
+
+def full_disk():
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as top:
+        into = os.path.join(top, 'into')
+        os.mkdir(into)
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=4m', 'full', into], check=True, timeout=10)
+        try:
+            p = Copies(top)
+            fails(p.copy(p.file(content(8 * MIB)), 'big'), 'copy', 'DIR has room for 4 MiB, and the file has 8', 10)
+            if p.visible():
+                raise Wrong(f'DIR was full, so it must have no file; it has {p.visible()}')
+            p.copied(content(3 * MIB), 'fits', 'after one that did not fit, a file of 3 MiB that fits in the 4 MiB')
+            outside_end()
+        finally:
+            subprocess.run(['umount', '-l', into], timeout=10)
+
+
+def old_or_new(p, name, old, new, what):
+    have = p.target(name)
+    if have != old and have != new:
+        raise Wrong(f'{what}: {name} must be as it was, {len(old)} bytes, or be the new file, {len(new)} bytes; '
+                    + (f'it has {len(have)} bytes' if have is not None else 'there is no such file'))
+    return have
+
+
+def killed():
+    """Who is killed, and how much of the file has come to the server by then."""
+    end, rounds = time.monotonic() + 12, []
+    moments = [('copy', .5), ('server', .5), ('copy', .95), ('server', 1), ('copy', 0), ('server', .05), ('copy', 1),
+               ('server', .98)]
+    with place(deadline=4) as p:
+        new, old = content(2 * MIB), content(30000, 2)
+        source = p.file(new)
+        for n, (who, share) in enumerate(moments):
+            if time.monotonic() > end:
+                break
+            name = f'file{n}'
+            what = f'your {who} was killed when {share:.0%} of the file had come to the server'
+            with open(os.path.join(p.into, name), 'wb') as f:
+                f.write(old)
+            before = arrived('server')
+            you = p.copy(source, name)
+            while arrived('server') - before <= share * len(new) and you.process.poll() is None:
+                time.sleep(.001)
+            (you if who == 'copy' else p.server).kill()
+            old_or_new(p, name, old, new, what)
+            if who == 'server':
+                status = you.end(p.deadline + 2)
+                if status == 0:
+                    same(new, p.target(name), f'{what}, and your copy ended with 0')
+                else:
+                    fails(you, 'copy', what, 1)
+                p.serve()
+            rounds.append((name, what))
+            p.copied(old, f'next{n}', f'{what}; the next copy')
+            for earlier in rounds:
+                old_or_new(p, earlier[0], old, new, earlier[1])
+
+
+def frames(wire):
+    """All RoCE packets that were captured: to which role they went, and their bytes from the BTH on."""
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            frame = wire.recv(9000)
+            ip = frame[14:]
+            udp = ip[40:] if frame[12:14] == b'\x86\xdd' else ip[20:] if frame[12:14] == b'\x08\x00' else b''
+            if udp[2:4] == b'\x12\xb7':
+                yield frame[:6], udp[8:]
+
+
+def least_rights():
+    with tempfile.TemporaryDirectory() as logs, \
+            socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
+        wire.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
+        wire.bind((interface('server'), 3))
+        wire.setblocking(False)
+        with place(LD_PRELOAD=os.path.abspath('build/judges/projects/rights.so'),
+                   RIGHTS_LOG=os.path.join(logs, 'rights')) as p:
+            p.copied(content(MIB // 4), 'file', 'a file of 256 KiB')
+        used = set()
+        with open(f'/sys/class/net/{interface("server")}/address') as address:
+            server = bytes.fromhex(address.read().replace(':', ''))
+        for to, bth in frames(wire):
+            right, role = USES.get(bth[0] & 31), 'server' if to == server else 'copy'
+            if right:
+                used |= {(role, 'qp', int.from_bytes(bth[5:8], 'big'), right),
+                         (role, 'mr', int.from_bytes(bth[20:24], 'big'), right)}
+        if int.from_bytes(wire.getsockopt(socket.SOL_PACKET, 6, 8)[4:], 'little'):  # PACKET_STATISTICS
+            raise OSError('the judge did not capture all packets: type it again')
+        for role in 'server', 'copy':
+            try:
+                with open(os.path.join(logs, f'rights.{role}')) as log:
+                    granted = [line.split() for line in log]
+            except FileNotFoundError:
+                raise Wrong(f'the judge cannot record what your {role} grants: link libibverbs dynamically') from None
+            for kind, key, access in granted:
+                for right, text in RIGHTS.items():
+                    if int(access, 16) & right and (role, kind, int(key, 16), right) not in used:
+                        thing = f'region with rkey 0x{key}' if kind == 'mr' else f'QP 0x{key}'
+                        raise Wrong(f'your {role} grants {text} on its {thing}, and no packet used it')
+
+
+def rate(run, size):
+    """Bytes a second between the first and the last eighth of a file."""
+    start, marks = arrived('server'), []
+
+    def look():
+        come = arrived('server') - start
+        if come >= size / 8 * (1 + 6 * len(marks)) and len(marks) < 2:
+            marks.append((time.monotonic(), come))
+        return len(marks) == 2 or you.process.poll() is not None
+    you = run()
+    within(10, look)
+    you.end(10)
+    if len(marks) < 2:
+        raise Wrong(f'the rate cannot be seen: your program said last: {you.last()}')
+    return (marks[1][1] - marks[0][1]) / (marks[1][0] - marks[0][0])
+
+
+def fast():
+    size = 16 * MIB
+
+    def ours():
+        at = port()
+        Program(['build/bench/server', '-d', DEVICES['server'], '-p', at])
+        return Program(['build/bench/client', '-d', DEVICES['client'], '-p', at, '-o', 'write', '-m', 'rate',
+                        '-s', '65536', '-n', str(size // 65536), '-q', '4', '127.0.0.1'])
+    with place() as p:
+        source, best = p.file(content(MIB) * 16), {}
+        for _ in range(4):
+            for who, run in (('ours', ours), ('yours', lambda: p.copy(source, 'fast'))):
+                best[who] = max(best.get(who, 0), rate(run, size))
+            if best['yours'] * 2 >= best['ours']:
+                return
+        raise Wrong(f'expected at least half of our rate, {best["ours"] / MIB:.1f} MiB/s; '
+                    f'seen {best["yours"] / MIB:.1f} MiB/s, the best of 4 runs, in turns')
+
+
+STAGES = [small, empty, big, lengths, two_at_once, bad_wires, full_disk, killed, least_rights, fast]

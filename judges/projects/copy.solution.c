@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * judges/projects/copy.solution.c - a solution of project 2, and wrong ones.
+ *
+ * The copier SENDs the file in chunks, each into a receive of the server. The server
+ * writes a chunk to a part file, posts the receive again, and gives a credit: an empty
+ * SEND. Under its name the file appears by rename(2). The server has a process for
+ * each copier, so what ends one connection ends nothing else.
+ *
+ * FAULT=NAME in the environment: a wrong program. tests/project-2 has the list.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "post.h"
+
+enum { CHUNK = 1 << 17, SLOTS = 8, NAME_LEN = 256 };
+
+/* What the copier says first, after QP info. */
+struct request {
+	uint64_t size; /* big endian */
+	char name[NAME_LEN];
+};
+
+/* A connection, and what has completed on it. */
+struct conn {
+	struct ep ep;
+	struct ibv_mr *mr;
+	char *slots;
+	uint32_t len[SLOTS]; /* of the messages that came last */
+	uint64_t posted, sent, got;
+	size_t chunk;
+};
+
+static char part[NAME_LEN + 32]; /* the file that is not complete */
+
+static bool fault(const char *name)
+{
+	const char *wanted = getenv("FAULT");
+
+	return wanted && strcmp(wanted, name) == 0;
+}
+
+static void forget_part(void)
+{
+	if (part[0] && fault("eof"))
+		rename(part, strchr(part + 1, '.') + 1);
+	else if (part[0])
+		unlink(part);
+}
+
+/* The server's last word: 0, or why it could not store the file. */
+static void verdict(struct conn *c)
+{
+	uint32_t err;
+
+	tcp_recv(&c->ep, &err, sizeof err, "waiting for the server's verdict");
+	if (err)
+		die_err((int)be32toh(err), "the server cannot store the file");
+}
+
+/* Waits for one completion, or for the server's verdict if that is earlier. */
+static void take(struct conn *c)
+{
+	double since = now_ms();
+	struct ibv_wc wc;
+	int n;
+
+	for (int i = 0; (n = ibv_poll_cq(c->ep.cq, 1, &wc)) == 0; i++) {
+		if (c->ep.opt->host && i % 64 == 63 && peer_waits(&c->ep))
+			verdict(c);
+		keep_waiting(&c->ep, since, "a completion");
+	}
+	if (n < 0)
+		die("ibv_poll_cq returned %d", n);
+	if (wc.status != IBV_WC_SUCCESS)
+		die("%s", ibv_wc_status_str(wc.status));
+	if (wc.opcode & IBV_WC_RECV)
+		c->len[c->got++ % SLOTS] = wc.byte_len;
+	else
+		c->sent++;
+}
+
+static void receive(struct conn *c, uint64_t k, size_t len)
+{
+	struct ibv_sge sge = { (uintptr_t)c->slots + k % SLOTS * CHUNK,
+			       (uint32_t)len, c->mr->lkey };
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = len > 0 }, *bad;
+	int rc = ibv_post_recv(c->ep.qp, &wr, &bad);
+
+	if (rc)
+		die_err(rc, "ibv_post_recv");
+}
+
+/* SENDs a slot, or a credit: no bytes. */
+static void transmit(struct conn *c, uint64_t k, size_t len)
+{
+	struct ibv_sge sge = { (uintptr_t)c->slots + k % SLOTS * CHUNK,
+			       (uint32_t)len, c->mr->lkey };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND,
+				  .send_flags = IBV_SEND_SIGNALED,
+				  .sg_list = &sge,
+				  .num_sge = len > 0 };
+
+	while (c->posted - c->sent >= SLOTS)
+		take(c);
+	post(&c->ep, &wr);
+	c->posted++;
+}
+
+static struct conn begin(const struct options *opt, int sock, uint64_t whole)
+{
+	bool server = !opt->host;
+	struct conn c = { .chunk = fault("small") ? 1024 : CHUNK };
+	unsigned access = server ? IBV_ACCESS_LOCAL_WRITE : 0;
+	struct ibv_qp_cap cap = { .max_send_wr = SLOTS, .max_recv_wr = SLOTS };
+	size_t len = SLOTS * CHUNK;
+
+	if (fault(server ? "whole-there" : "whole-here") && whole > len)
+		len = (whole + 4095) / 4096 * 4096;
+	if (server && fault("rights"))
+		access |= IBV_ACCESS_REMOTE_WRITE;
+	c.ep = ep_open(opt, cap);
+	c.ep.sock = sock;
+	c.ep.timeout = fault("no-timeout") ? 0 : 14;
+	c.ep.retry_cnt = fault("no-retry") ? 0 : 6;
+	c.slots = aligned_alloc(4096, len);
+	if (!c.slots)
+		die("no memory");
+	c.mr = ibv_reg_mr(c.ep.pd, c.slots, len, (int)access);
+	if (!c.mr)
+		die_err(errno, "ibv_reg_mr");
+	qp_to_init(&c.ep, fault("qp-rights") ? IBV_ACCESS_REMOTE_READ : 0);
+	return c;
+}
+
+static uint64_t chunks_of(const struct conn *c, uint64_t size)
+{
+	if (size == 0 && fault("no-chunk"))
+		return 1;
+	return fault("tcp") ? 0 : (size + c->chunk - 1) / c->chunk;
+}
+
+/* The server cannot store the file. */
+static void refuse(struct conn *c, int err)
+{
+	uint32_t word = htobe32((uint32_t)err);
+
+	if (!fault("keeps"))
+		unlink(part);
+	part[0] = '\0';
+	tcp_send(&c->ep, &word, sizeof word, "verdict");
+	die_err(err, "storing the file");
+}
+
+static void put(struct conn *c, uint64_t k, int fd)
+{
+	const char *from = c->slots + k % SLOTS * CHUNK;
+	size_t len = c->len[k % SLOTS];
+
+	if (fault("zeros"))
+		while (len && !from[len - 1])
+			len--;
+	for (size_t done = 0; done < len;) {
+		ssize_t n = pwrite(fd, from + done, len - done,
+				   (off_t)(k * c->chunk + done));
+
+		if (n <= 0 && fault("ignores"))
+			return;
+		if (n <= 0)
+			refuse(c, n ? errno : EIO);
+		done += (size_t)n;
+	}
+}
+
+static void store(const struct options *opt, int sock)
+{
+	struct ep tcp = { .opt = opt, .sock = sock };
+	struct qp_info peer = recv_info(&tcp, 0);
+	struct request want;
+	uint32_t done = 0;
+
+	tcp_recv(&tcp, &want, sizeof want, "waiting for the name");
+	uint64_t size = be64toh(want.size);
+	if (!memchr(want.name, 0, NAME_LEN) || strchr(want.name, '/') ||
+	    want.name[0] == '.' || !want.name[0])
+		die("the copier's name for the file is no file name");
+	if (fault("quits") && size == 0)
+		die("an empty file");
+	snprintf(part, sizeof part, ".%d.%s", (int)getpid(), want.name);
+	if (fault("in-place"))
+		snprintf(part, sizeof part, "%s", want.name);
+	if (fault("shared"))
+		snprintf(part, sizeof part, ".part");
+	int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	if (fd == -1)
+		die_err(errno, "%s", part);
+	atexit(forget_part);
+
+	struct conn c = begin(opt, sock, size);
+	qp_to_rtr(&c.ep, &peer);
+	qp_to_rts(&c.ep);
+	for (uint64_t k = 0; k < SLOTS; k++)
+		receive(&c, k, c.chunk);
+	send_info(&c.ep, NULL);
+	for (uint64_t k = 0; k < chunks_of(&c, size); k++) {
+		while (c.got <= k)
+			take(&c);
+		if (fault("slow"))
+			usleep(20000);
+		put(&c, k, fd);
+		receive(&c, k, c.chunk);
+		transmit(&c, k, 0);
+	}
+	if (fault("tcp")) {
+		tcp_recv(&c.ep, c.slots, size, "the file");
+		c.len[0] = (uint32_t)size;
+		put(&c, 0, fd);
+	}
+	/* On the disk before it has its name: a crash must not leave less. */
+	if (fsync(fd) == -1 || rename(part, want.name) == -1)
+		refuse(&c, errno);
+	part[0] = '\0';
+	tcp_send(&c.ep, &done, sizeof done, "verdict");
+}
+
+static void serve(const struct options *opt)
+{
+	int listener = tcp_listen(opt), sock;
+
+	signal(SIGCHLD, SIG_IGN); /* nobody waits for these processes */
+	while ((sock = accept(listener, NULL, NULL)) != -1) {
+		if (fault("one-by-one") || fork() == 0) {
+			store(opt, sock);
+			if (!fault("one-by-one"))
+				exit(0);
+		}
+		close(sock);
+	}
+	die_err(errno, "accept");
+}
+
+static void copy(const struct options *opt, const char *file, const char *name)
+{
+	int fd = open(file, O_RDONLY);
+	struct stat st;
+	struct request want = { 0 };
+
+	if (fd == -1 || fstat(fd, &st) == -1)
+		die_err(errno, "%s", file);
+	uint64_t size = (uint64_t)st.st_size;
+	snprintf(want.name, sizeof want.name, "%s", name);
+	if (fault("own-name"))
+		snprintf(want.name, sizeof want.name, "%s",
+			 strrchr(file, '/') ? strrchr(file, '/') + 1 : file);
+	want.size = htobe64(fault("round") ? (size + 7) / 8 * 8 : size);
+
+	struct conn c = begin(opt, -1, size);
+	tcp_connect(&c.ep);
+	send_info(&c.ep, NULL);
+	tcp_send(&c.ep, &want, sizeof want, "sending the name");
+	struct qp_info peer = recv_info(&c.ep, 0);
+	qp_to_rtr(&c.ep, &peer);
+	qp_to_rts(&c.ep);
+
+	uint64_t window = fault("small") ? 1 : SLOTS;
+	for (uint64_t k = 0; k < chunks_of(&c, size); k++) {
+		size_t len = size - k * c.chunk < c.chunk ? size - k * c.chunk
+							  : c.chunk;
+
+		/* A slot is ours again when its SEND is complete, and the
+		 * server has a receive when it has given a credit. */
+		while (k >= c.sent + SLOTS || k >= c.got + window)
+			take(&c);
+		char *slot = c.slots + k % SLOTS * CHUNK;
+		if (pread(fd, slot, len, (off_t)(k * c.chunk)) != (ssize_t)len)
+			die("%s: it has changed", file);
+		receive(&c, k, 0); /* for the credit */
+		transmit(&c, k, len);
+	}
+	if (fault("tcp") && pread(fd, c.slots, size, 0) > 0)
+		tcp_send(&c.ep, c.slots, size, "the file");
+	while (c.sent < c.posted || c.got < c.posted)
+		take(&c);
+	verdict(&c);
+}
+
+int main(int argc, char **argv)
+{
+	bool server = argc == 4 && strcmp(argv[1], "server") == 0;
+	const char *deadline = getenv("DEADLINE");
+	char *host = argc == 5 ? argv[3] : NULL;
+	char *name = host ? strchr(host, ':') : NULL;
+	struct options opt = { .role = server ? "server" : "copy",
+			       .host = host,
+			       .dev = getenv("DEVICE"),
+			       .ib_port = 1,
+			       .gid_index = -1,
+			       .wait_s = deadline ? atoi(deadline) : 6 };
+
+	if (server ? chdir(argv[3]) == -1 : !name)
+		die("usage: server PORT DIR, or copy FILE HOST:NAME PORT");
+	opt.tcp_port = server ? argv[2] : argv[4];
+	if (server)
+		serve(&opt);
+	*name++ = '\0';
+	copy(&opt, argv[2], name);
+	return 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * judges/projects/preload/rights.c - writes down which rights a program grants.
+ *
+ * Preloaded, it stands between the program and libibverbs. The file RIGHTS_LOG gets a
+ * line for each region, "mr RKEY ACCESS", and each QP, "qp NUMBER ACCESS", in hex.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+/* By handle, not RTLD_NEXT: a Python module's libibverbs is not in the global scope. */
+static void *real(const char *name)
+{
+	return dlsym(dlopen("libibverbs.so.1", RTLD_LAZY), name);
+}
+
+static void record(const char *kind, uint32_t key, unsigned access)
+{
+	const char *log = getenv("RIGHTS_LOG");
+	int fd =
+		log ? open(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644)
+		    : -1;
+
+	if (fd == -1)
+		return;
+	dprintf(fd, "%s %x %x\n", kind, key, access);
+	close(fd);
+}
+
+static struct ibv_mr *recorded(struct ibv_mr *mr, unsigned access)
+{
+	if (mr)
+		record("mr", mr->rkey, access);
+	return mr;
+}
+
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			  int access)
+{
+	struct ibv_mr *(*reg)(struct ibv_pd *, void *, size_t, int) =
+		real("ibv_reg_mr");
+
+	return recorded(reg(pd, addr, length, access), (unsigned)access);
+}
+
+struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length,
+			       uint64_t iova, int access)
+{
+	struct ibv_mr *(*reg)(struct ibv_pd *, void *, size_t, uint64_t, int) =
+		real("ibv_reg_mr_iova");
+
+	return recorded(reg(pd, addr, length, iova, access), (unsigned)access);
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
+				uint64_t iova, unsigned access)
+{
+	struct ibv_mr *(*reg)(struct ibv_pd *, void *, size_t, uint64_t,
+			      unsigned) = real("ibv_reg_mr_iova2");
+
+	return recorded(reg(pd, addr, length, iova, access), access);
+}
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	int (*modify)(struct ibv_qp *, struct ibv_qp_attr *, int) =
+		real("ibv_modify_qp");
+	int rc = modify(qp, attr, mask);
+
+	if (rc == 0 && mask & IBV_QP_ACCESS_FLAGS)
+		record("qp", qp->qp_num, attr->qp_access_flags);
+	return rc;
+}
