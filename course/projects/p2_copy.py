@@ -167,7 +167,7 @@ def signals(program, number):
 
 
 def bad_wires():
-    for fault in 'loss 3%', 'duplicate 20%', 'delay 2ms reorder 50%':
+    for fault in 'loss 2%', 'duplicate 20%', 'delay 2ms reorder 2%':
         with bad_wire(fault), place() as p:
             p.copied(content(MIB // 2), 'file', f'wire with {fault}', 12)
 
@@ -203,7 +203,7 @@ def killed():
                ('server', .98)]
     with place(deadline=4) as p:
         new, old = content(2 * MIB), content(30000, 2)
-        source = p.file(new)
+        source = p.file(new, 'new')
         for n, (who, share) in enumerate(moments):
             if time.monotonic() > end:
                 break
@@ -258,7 +258,7 @@ def least_rights():
             if right:
                 used |= {(role, 'qp', int.from_bytes(bth[5:8], 'big'), right),
                          (role, 'mr', int.from_bytes(bth[20:24], 'big'), right)}
-        if int.from_bytes(wire.getsockopt(socket.SOL_PACKET, 6, 8)[4:], 'little'):  # PACKET_STATISTICS
+        if int.from_bytes(wire.getsockopt(263, 6, 8)[4:], 'little'):  # SOL_PACKET, PACKET_STATISTICS
             raise OSError('the judge did not capture all packets: type it again')
         for role in 'server', 'copy':
             try:

@@ -23,7 +23,7 @@
 #include "common.h"
 #include "post.h"
 
-enum { CHUNK = 1 << 17, SLOTS = 8, NAME_LEN = 256 };
+enum { CHUNK = 1 << 15, SLOTS = 32, NAME_LEN = 256 };
 
 /* What the copier says first, after QP info. */
 struct request {
@@ -39,6 +39,7 @@ struct conn {
 	uint32_t len[SLOTS]; /* of the messages that came last */
 	uint64_t posted, sent, got;
 	size_t chunk;
+	bool told; /* by the server, that it has stored the file */
 };
 
 static char part[NAME_LEN + 32]; /* the file that is not complete */
@@ -63,6 +64,9 @@ static void verdict(struct conn *c)
 {
 	uint32_t err;
 
+	if (c->told)
+		return;
+	c->told = true;
 	tcp_recv(&c->ep, &err, sizeof err, "waiting for the server's verdict");
 	if (err)
 		die_err((int)be32toh(err), "the server cannot store the file");
@@ -226,6 +230,8 @@ static void store(const struct options *opt, int sock)
 		c.len[0] = (uint32_t)size;
 		put(&c, 0, fd);
 	}
+	while (c.sent < c.posted) /* a QP that ends may take a credit along */
+		take(&c);
 	/* On the disk before it has its name: a crash must not leave less. */
 	if (fsync(fd) == -1 || rename(part, want.name) == -1)
 		refuse(&c, errno);
