@@ -54,7 +54,10 @@ class Copies:
 
     def done(self, you, content, name, what, seconds=15):
         """It must end well, and the file must be there, whole."""
-        status = you.end(seconds)
+        try:
+            status = you.end(seconds)
+        except Wrong as wrong:
+            raise Wrong(f'{what}: {wrong}') from None
         if status:
             raise Wrong(f'{what}: your copy must end with 0, and ended with {status}; it said last: {you.last()}; '
                         f'the server: {self.server.last()}')
@@ -124,6 +127,7 @@ def big():
             for role, program in (('server', p.server), ('copy', you)):
                 regions = sum(int(mr.get('mrlen', 0)) for mr in program.objects('mr'))
                 most[role] = max(most[role], program.pinned(), regions)
+            time.sleep(.1)  # the copy needs the CPUs, too
             return you.process.poll() is not None or max(most.values()) > 16 * MIB
         ended = within(17, look)
         for role, pinned in most.items():
@@ -202,20 +206,23 @@ def killed():
     moments = [('copy', .5), ('server', .5), ('copy', .95), ('server', 1), ('copy', 0), ('server', .05), ('copy', 1),
                ('server', .98)]
     with place(deadline=4) as p:
-        new, old = content(2 * MIB), content(30000, 2)
+        new, old = content(4 * MIB), content(30000, 2)
         source = p.file(new, 'new')
         for n, (who, share) in enumerate(moments):
             if time.monotonic() > end:
                 break
             name = f'file{n}'
-            what = f'your {who} was killed when {share:.0%} of the file had come to the server'
             with open(os.path.join(p.into, name), 'wb') as f:
                 f.write(old)
             before = arrived('server')
             you = p.copy(source, name)
             while arrived('server') - before <= share * len(new) and you.process.poll() is None:
                 time.sleep(.001)
-            (you if who == 'copy' else p.server).kill()
+            victim = you if who == 'copy' else p.server
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(victim.process.pid, signal.SIGKILL)  # at once: kill() must look for its children
+            what = f'your {who} was killed when the server had {min(arrived("server") - before, len(new))} bytes'
+            victim.kill()
             old_or_new(p, name, old, new, what)
             if who == 'server':
                 status = you.end(p.deadline + 2)
@@ -273,20 +280,21 @@ def least_rights():
                         raise Wrong(f'your {role} grants {text} on its {thing}, and no packet used it')
 
 
-def rate(run, size):
-    """Bytes a second between the first and the last eighth of a file."""
+def rate(you, size):
+    """Bytes a second, from when an eighth of them has come, until seven have, or for 4 s."""
     start, marks = arrived('server'), []
 
     def look():
         come = arrived('server') - start
-        if come >= size / 8 * (1 + 6 * len(marks)) and len(marks) < 2:
+        if come >= size / 8 * (1 + 6 * len(marks)):
             marks.append((time.monotonic(), come))
         return len(marks) == 2 or you.process.poll() is not None
-    you = run()
-    within(10, look)
-    you.end(10)
+    within(4, look)
+    if len(marks) == 1:
+        marks.append((time.monotonic(), arrived('server') - start))
     if len(marks) < 2:
-        raise Wrong(f'the rate cannot be seen: your program said last: {you.last()}')
+        raise Wrong(f'the rate cannot be seen: your copy said last: {you.last()}')
+    you.kill()
     return (marks[1][1] - marks[0][1]) / (marks[1][0] - marks[0][0])
 
 
@@ -299,14 +307,14 @@ def fast():
         return Program(['build/bench/client', '-d', DEVICES['client'], '-p', at, '-o', 'write', '-m', 'rate',
                         '-s', '65536', '-n', str(size // 65536), '-q', '4', '127.0.0.1'])
     with place() as p:
-        source, best = p.file(content(MIB) * 16), {}
-        for _ in range(4):
+        source, best, end = p.file(content(MIB) * 16), {}, time.monotonic() + 10
+        while time.monotonic() < end:
             for who, run in (('ours', ours), ('yours', lambda: p.copy(source, 'fast'))):
-                best[who] = max(best.get(who, 0), rate(run, size))
+                best[who] = max(best.get(who, 0), rate(run(), size))
             if best['yours'] * 2 >= best['ours']:
                 return
         raise Wrong(f'expected at least half of our rate, {best["ours"] / MIB:.1f} MiB/s; '
-                    f'seen {best["yours"] / MIB:.1f} MiB/s, the best of 4 runs, in turns')
+                    f'seen {best["yours"] / MIB:.1f} MiB/s, the best of several runs, in turns')
 
 
 STAGES = [small, empty, big, lengths, two_at_once, bad_wires, full_disk, killed, least_rights, fast]

@@ -143,13 +143,14 @@ static struct conn begin(const struct options *opt, int sock, uint64_t whole)
 	c.mr = ibv_reg_mr(c.ep.pd, c.slots, len, (int)access);
 	if (!c.mr)
 		die_err(errno, "ibv_reg_mr");
-	qp_to_init(&c.ep, fault("qp-rights") ? IBV_ACCESS_REMOTE_READ : 0);
+	qp_to_init(&c.ep,
+		   !server && fault("qp-rights") ? IBV_ACCESS_REMOTE_READ : 0);
 	return c;
 }
 
 static uint64_t chunks_of(const struct conn *c, uint64_t size)
 {
-	if (size == 0 && fault("no-chunk"))
+	if (size == 0 && fault("no-chunk") && !c->ep.opt->host)
 		return 1;
 	return fault("tcp") ? 0 : (size + c->chunk - 1) / c->chunk;
 }
@@ -174,6 +175,8 @@ static void put(struct conn *c, uint64_t k, int fd)
 	if (fault("zeros"))
 		while (len && !from[len - 1])
 			len--;
+	if (fault("round"))
+		len = (len + 7) / 8 * 8;
 	for (size_t done = 0; done < len;) {
 		ssize_t n = pwrite(fd, from + done, len - done,
 				   (off_t)(k * c->chunk + done));
@@ -268,7 +271,7 @@ static void copy(const struct options *opt, const char *file, const char *name)
 	if (fault("own-name"))
 		snprintf(want.name, sizeof want.name, "%s",
 			 strrchr(file, '/') ? strrchr(file, '/') + 1 : file);
-	want.size = htobe64(fault("round") ? (size + 7) / 8 * 8 : size);
+	want.size = htobe64(size);
 
 	struct conn c = begin(opt, -1, size);
 	tcp_connect(&c.ep);
