@@ -135,8 +135,10 @@ static struct conn begin(const struct options *opt, int sock, uint64_t whole)
 		access |= IBV_ACCESS_REMOTE_WRITE;
 	c.ep = ep_open(opt, cap);
 	c.ep.sock = sock;
-	c.ep.timeout = fault("no-timeout") ? 0 : 14;
-	c.ep.retry_cnt = fault("no-retry") ? 0 : 6;
+	if (fault("no-timeout"))
+		c.ep.timeout = 0;
+	if (fault("no-retry"))
+		c.ep.retry_cnt = 0;
 	c.slots = aligned_alloc(4096, len);
 	if (!c.slots)
 		die("no memory");
