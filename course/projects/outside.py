@@ -59,6 +59,9 @@ class Program:
         return found
 
     def signal(self, number, pids=None):
+        """To its process group at once, or to these; then to what has left the group."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
         for pid in pids or self.pids():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
@@ -154,12 +157,12 @@ class Wire:
             yield f'    {ms:9.3f}  {way}  {kind or what:24} PSN {psn:<8} {length:5} bytes'.rstrip()
 
 
-def within(seconds, look):
+def within(seconds, look, pause=0.02):
     end = time.monotonic() + seconds
     while not look():
         if time.monotonic() > end:
             return False
-        time.sleep(0.02)
+        time.sleep(pause)
     return True
 
 

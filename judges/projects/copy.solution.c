@@ -7,7 +7,8 @@
  * SEND. Under its name the file appears by rename(2). The server has a process for
  * each copier, so what ends one connection ends nothing else.
  *
- * FAULT=NAME in the environment: a wrong program. tests/project-2 has the list.
+ * FAULT=NAME in the environment: a wrong program. tests/project-2 has the list. With
+ * "writes" it is right: the copier WRITEs the chunks.
  */
 #include <endian.h>
 #include <errno.h>
@@ -34,6 +35,7 @@ struct request {
 /* A connection, and what has completed on it. */
 struct conn {
 	struct ep ep;
+	struct qp_info peer;
 	struct ibv_mr *mr;
 	char *slots;
 	uint32_t len[SLOTS]; /* of the messages that came last */
@@ -96,7 +98,7 @@ static void take(struct conn *c)
 
 static void receive(struct conn *c, uint64_t k, size_t len)
 {
-	struct ibv_sge sge = { (uintptr_t)c->slots + k % SLOTS * CHUNK,
+	struct ibv_sge sge = { (uintptr_t)c->slots + k % SLOTS * c->chunk,
 			       (uint32_t)len, c->mr->lkey };
 	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = len > 0 }, *bad;
 	int rc = ibv_post_recv(c->ep.qp, &wr, &bad);
@@ -108,45 +110,54 @@ static void receive(struct conn *c, uint64_t k, size_t len)
 /* SENDs a slot, or a credit: no bytes. */
 static void transmit(struct conn *c, uint64_t k, size_t len)
 {
-	struct ibv_sge sge = { (uintptr_t)c->slots + k % SLOTS * CHUNK,
+	struct ibv_sge sge = { (uintptr_t)c->slots + k % SLOTS * c->chunk,
 			       (uint32_t)len, c->mr->lkey };
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND,
 				  .send_flags = IBV_SEND_SIGNALED,
 				  .sg_list = &sge,
 				  .num_sge = len > 0 };
 
+	if (len && fault("writes")) {
+		wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+		wr.wr.rdma.rkey = c->peer.rkey;
+		wr.wr.rdma.remote_addr = c->peer.addr + k % SLOTS * c->chunk;
+	}
 	while (c->posted - c->sent >= SLOTS)
 		take(c);
 	post(&c->ep, &wr);
 	c->posted++;
 }
 
+/* sock: -1, or a copier that is connected. whole: the bytes of the file. */
 static struct conn begin(const struct options *opt, int sock, uint64_t whole)
 {
 	bool server = !opt->host;
-	struct conn c = { .chunk = fault("small") ? 1024 : CHUNK };
-	unsigned access = server ? IBV_ACCESS_LOCAL_WRITE : 0;
+	struct conn c = { .chunk = fault("small")       ? 1024
+				   : fault("one-retry") ? 1 << 18
+							: CHUNK };
 	struct ibv_qp_cap cap = { .max_send_wr = SLOTS, .max_recv_wr = SLOTS };
-	size_t len = SLOTS * CHUNK;
+	unsigned mine = server ? IBV_ACCESS_LOCAL_WRITE : 0, theirs = 0;
+	size_t len = SLOTS * c.chunk;
 
 	if (fault(server ? "whole-there" : "whole-here") && whole > len)
 		len = (whole + 4095) / 4096 * 4096;
+	if (server && fault("writes"))
+		mine |= theirs = IBV_ACCESS_REMOTE_WRITE;
 	if (server && fault("rights"))
-		access |= IBV_ACCESS_REMOTE_WRITE;
+		mine |= IBV_ACCESS_REMOTE_READ;
+	if (!server && fault("qp-rights"))
+		theirs |= IBV_ACCESS_REMOTE_READ;
 	c.ep = ep_open(opt, cap);
 	c.ep.sock = sock;
 	if (fault("no-timeout"))
 		c.ep.timeout = 0;
-	if (fault("no-retry"))
-		c.ep.retry_cnt = 0;
+	if (fault("one-retry"))
+		c.ep.retry_cnt = 1;
 	c.slots = aligned_alloc(4096, len);
-	if (!c.slots)
-		die("no memory");
-	c.mr = ibv_reg_mr(c.ep.pd, c.slots, len, (int)access);
+	c.mr = c.slots ? ibv_reg_mr(c.ep.pd, c.slots, len, (int)mine) : NULL;
 	if (!c.mr)
-		die_err(errno, "ibv_reg_mr");
-	qp_to_init(&c.ep,
-		   !server && fault("qp-rights") ? IBV_ACCESS_REMOTE_READ : 0);
+		die_err(errno, "memory, or ibv_reg_mr");
+	qp_to_init(&c.ep, theirs);
 	return c;
 }
 
@@ -171,7 +182,7 @@ static void refuse(struct conn *c, int err)
 
 static void put(struct conn *c, uint64_t k, int fd)
 {
-	const char *from = c->slots + k % SLOTS * CHUNK;
+	const char *from = c->slots + k % SLOTS * c->chunk;
 	size_t len = c->len[k % SLOTS];
 
 	if (fault("zeros"))
@@ -220,7 +231,7 @@ static void store(const struct options *opt, int sock)
 	qp_to_rts(&c.ep);
 	for (uint64_t k = 0; k < SLOTS; k++)
 		receive(&c, k, c.chunk);
-	send_info(&c.ep, NULL);
+	send_info(&c.ep, fault("writes") ? c.mr : NULL);
 	for (uint64_t k = 0; k < chunks_of(&c, size); k++) {
 		while (c.got <= k)
 			take(&c);
@@ -279,8 +290,8 @@ static void copy(const struct options *opt, const char *file, const char *name)
 	tcp_connect(&c.ep);
 	send_info(&c.ep, NULL);
 	tcp_send(&c.ep, &want, sizeof want, "sending the name");
-	struct qp_info peer = recv_info(&c.ep, 0);
-	qp_to_rtr(&c.ep, &peer);
+	c.peer = recv_info(&c.ep, 0);
+	qp_to_rtr(&c.ep, &c.peer);
 	qp_to_rts(&c.ep);
 
 	uint64_t window = fault("small") ? 1 : SLOTS;
@@ -292,7 +303,7 @@ static void copy(const struct options *opt, const char *file, const char *name)
 		 * server has a receive when it has given a credit. */
 		while (k >= c.sent + SLOTS || k >= c.got + window)
 			take(&c);
-		char *slot = c.slots + k % SLOTS * CHUNK;
+		char *slot = c.slots + k % SLOTS * c.chunk;
 		if (pread(fd, slot, len, (off_t)(k * c.chunk)) != (ssize_t)len)
 			die("%s: it has changed", file);
 		receive(&c, k, 0); /* for the credit */
