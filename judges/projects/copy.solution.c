@@ -4,12 +4,15 @@
  *
  * The copier SENDs the file in chunks, each into a receive of the server. The server
  * writes a chunk to a part file, posts the receive again, and gives a credit: an empty
- * SEND. Under its name the file appears by rename(2). The server has a process for
- * each copier, so what ends one connection ends nothing else.
+ * SEND, whose immediate is 0, or why the file cannot be stored. One more, the last
+ * word, says that the file is stored. Under its name the file appears by rename(2).
+ * The server has a process for each copier, so what ends one connection ends nothing
+ * else.
  *
  * FAULT=NAME in the environment: a wrong program. tests/project-2 has the list. With
  * "writes" it is right: the copier WRITEs the chunks.
  */
+#include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -38,10 +41,9 @@ struct conn {
 	struct qp_info peer;
 	struct ibv_mr *mr;
 	char *slots;
+	size_t chunk;        /* the bytes of a slot */
 	uint32_t len[SLOTS]; /* of the messages that came last */
 	uint64_t posted, sent, got;
-	size_t chunk;
-	bool told; /* by the server, that it has stored the file */
 };
 
 static char part[NAME_LEN + 32]; /* the file that is not complete */
@@ -61,45 +63,33 @@ static void forget_part(void)
 		unlink(part);
 }
 
-/* The server's last word: 0, or why it could not store the file. */
-static void verdict(struct conn *c)
-{
-	uint32_t err;
-
-	if (c->told)
-		return;
-	c->told = true;
-	tcp_recv(&c->ep, &err, sizeof err, "waiting for the server's verdict");
-	if (err)
-		die_err((int)be32toh(err), "the server cannot store the file");
-}
-
-/* Waits for one completion, or for the server's verdict if that is earlier. */
 static void take(struct conn *c)
 {
-	double since = now_ms();
-	struct ibv_wc wc;
-	int n;
+	struct ibv_wc wc = wait_wc(&c->ep);
 
-	for (int i = 0; (n = ibv_poll_cq(c->ep.cq, 1, &wc)) == 0; i++) {
-		if (c->ep.opt->host && i % 64 == 63 && peer_waits(&c->ep))
-			verdict(c);
-		keep_waiting(&c->ep, since, "a completion");
-	}
-	if (n < 0)
-		die("ibv_poll_cq returned %d", n);
 	if (wc.status != IBV_WC_SUCCESS)
 		die("%s", ibv_wc_status_str(wc.status));
-	if (wc.opcode & IBV_WC_RECV)
-		c->len[c->got++ % SLOTS] = wc.byte_len;
-	else
+	if (!(wc.opcode & IBV_WC_RECV)) {
 		c->sent++;
+		return;
+	}
+	if (c->ep.opt->host && wc.imm_data)
+		die_err((int)ntohl(wc.imm_data), "the server, storing it");
+	c->len[c->got++ % SLOTS] = wc.byte_len;
+}
+
+static struct ibv_sge slot(const struct conn *c, uint64_t k, size_t len)
+{
+	return (struct ibv_sge){
+		.addr = (uintptr_t)c->slots + k % SLOTS * c->chunk,
+		.length = (uint32_t)len,
+		.lkey = c->mr->lkey,
+	};
 }
 
 static void receive(struct conn *c, uint64_t k, size_t len)
 {
-	struct ibv_sge sge = { (uintptr_t)c->slots + k % SLOTS * c->chunk,
-			       (uint32_t)len, c->mr->lkey };
+	struct ibv_sge sge = slot(c, k, len);
 	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = len > 0 }, *bad;
 	int rc = ibv_post_recv(c->ep.qp, &wr, &bad);
 
@@ -107,21 +97,25 @@ static void receive(struct conn *c, uint64_t k, size_t len)
 		die_err(rc, "ibv_post_recv");
 }
 
-/* SENDs a slot, or a credit: no bytes. */
-static void transmit(struct conn *c, uint64_t k, size_t len)
+/* SENDs a slot; or, without bytes, a credit. */
+static void transmit(struct conn *c, uint64_t k, size_t len, int imm)
 {
-	struct ibv_sge sge = { (uintptr_t)c->slots + k % SLOTS * c->chunk,
-			       (uint32_t)len, c->mr->lkey };
-	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND,
-				  .send_flags = IBV_SEND_SIGNALED,
-				  .sg_list = &sge,
-				  .num_sge = len > 0 };
+	struct ibv_sge sge = slot(c, k, len);
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_SEND_WITH_IMM,
+		.imm_data = htonl((uint32_t)imm),
+		.send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge,
+		.num_sge = len > 0,
+	};
 
 	if (len && fault("writes")) {
 		wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
 		wr.wr.rdma.rkey = c->peer.rkey;
 		wr.wr.rdma.remote_addr = c->peer.addr + k % SLOTS * c->chunk;
 	}
+	if (fault("slow"))
+		usleep(20000);
 	while (c->posted - c->sent >= SLOTS)
 		take(c);
 	post(&c->ep, &wr);
@@ -131,14 +125,17 @@ static void transmit(struct conn *c, uint64_t k, size_t len)
 /* sock: -1, or a copier that is connected. whole: the bytes of the file. */
 static struct conn begin(const struct options *opt, int sock, uint64_t whole)
 {
+	struct ibv_qp_cap cap = { .max_send_wr = SLOTS,
+				  .max_recv_wr = SLOTS + 1 };
+	struct conn c = { .chunk = CHUNK };
 	bool server = !opt->host;
-	struct conn c = { .chunk = fault("small")       ? 1024
-				   : fault("one-retry") ? 1 << 18
-							: CHUNK };
-	struct ibv_qp_cap cap = { .max_send_wr = SLOTS, .max_recv_wr = SLOTS };
 	unsigned mine = server ? IBV_ACCESS_LOCAL_WRITE : 0, theirs = 0;
-	size_t len = SLOTS * c.chunk;
 
+	if (fault("small"))
+		c.chunk = 512;
+	if (fault("one-retry"))
+		c.chunk = 1 << 18;
+	size_t len = SLOTS * c.chunk;
 	if (fault(server ? "whole-there" : "whole-here") && whole > len)
 		len = (whole + 4095) / 4096 * 4096;
 	if (server && fault("writes"))
@@ -165,19 +162,21 @@ static uint64_t chunks_of(const struct conn *c, uint64_t size)
 {
 	if (size == 0 && fault("no-chunk") && !c->ep.opt->host)
 		return 1;
-	return fault("tcp") ? 0 : (size + c->chunk - 1) / c->chunk;
+	return (size + c->chunk - 1) / c->chunk;
 }
 
-/* The server cannot store the file. */
-static void refuse(struct conn *c, int err)
+/* The server's last word: 0, or why it cannot store the file. */
+static void answer(struct conn *c, int err)
 {
-	uint32_t word = htobe32((uint32_t)err);
-
-	if (!fault("keeps"))
+	if (err && !fault("keeps"))
 		unlink(part);
 	part[0] = '\0';
-	tcp_send(&c->ep, &word, sizeof word, "verdict");
-	die_err(err, "storing the file");
+	transmit(c, 0, 0, err);
+	while (c->sent < c->posted) /* a QP that ends may take it along */
+		take(c);
+	if (err)
+		die_err(err, "storing the file");
+	barrier(&c->ep);
 }
 
 static void put(struct conn *c, uint64_t k, int fd)
@@ -197,7 +196,7 @@ static void put(struct conn *c, uint64_t k, int fd)
 		if (n <= 0 && fault("ignores"))
 			return;
 		if (n <= 0)
-			refuse(c, n ? errno : EIO);
+			answer(c, n ? errno : EIO);
 		done += (size_t)n;
 	}
 }
@@ -207,15 +206,12 @@ static void store(const struct options *opt, int sock)
 	struct ep tcp = { .opt = opt, .sock = sock };
 	struct qp_info peer = recv_info(&tcp, 0);
 	struct request want;
-	uint32_t done = 0;
 
 	tcp_recv(&tcp, &want, sizeof want, "waiting for the name");
 	uint64_t size = be64toh(want.size);
 	if (!memchr(want.name, 0, NAME_LEN) || strchr(want.name, '/') ||
 	    want.name[0] == '.' || !want.name[0])
 		die("the copier's name for the file is no file name");
-	if (fault("quits") && size == 0)
-		die("an empty file");
 	snprintf(part, sizeof part, ".%d.%s", (int)getpid(), want.name);
 	if (fault("in-place"))
 		snprintf(part, sizeof part, "%s", want.name);
@@ -235,24 +231,13 @@ static void store(const struct options *opt, int sock)
 	for (uint64_t k = 0; k < chunks_of(&c, size); k++) {
 		while (c.got <= k)
 			take(&c);
-		if (fault("slow"))
-			usleep(20000);
 		put(&c, k, fd);
 		receive(&c, k, c.chunk);
-		transmit(&c, k, 0);
+		transmit(&c, k, 0, 0);
 	}
-	if (fault("tcp")) {
-		tcp_recv(&c.ep, c.slots, size, "the file");
-		c.len[0] = (uint32_t)size;
-		put(&c, 0, fd);
-	}
-	while (c.sent < c.posted) /* a QP that ends may take a credit along */
-		take(&c);
 	/* On the disk before it has its name: a crash must not leave less. */
-	if (fsync(fd) == -1 || rename(part, want.name) == -1)
-		refuse(&c, errno);
-	part[0] = '\0';
-	tcp_send(&c.ep, &done, sizeof done, "verdict");
+	int rc = fsync(fd) == -1 || rename(part, want.name) == -1;
+	answer(&c, rc ? errno : 0);
 }
 
 static void serve(const struct options *opt)
@@ -261,10 +246,11 @@ static void serve(const struct options *opt)
 
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for these processes */
 	while ((sock = accept(listener, NULL, NULL)) != -1) {
-		if (fault("one-by-one") || fork() == 0) {
+		if (fault("one-by-one")) {
 			store(opt, sock);
-			if (!fault("one-by-one"))
-				exit(0);
+		} else if (fork() == 0) {
+			store(opt, sock);
+			exit(0);
 		}
 		close(sock);
 	}
@@ -281,12 +267,10 @@ static void copy(const struct options *opt, const char *file, const char *name)
 		die_err(errno, "%s", file);
 	uint64_t size = (uint64_t)st.st_size;
 	snprintf(want.name, sizeof want.name, "%s", name);
-	if (fault("own-name"))
-		snprintf(want.name, sizeof want.name, "%s",
-			 strrchr(file, '/') ? strrchr(file, '/') + 1 : file);
 	want.size = htobe64(size);
 
 	struct conn c = begin(opt, -1, size);
+	receive(&c, 0, 0); /* for the last word */
 	tcp_connect(&c.ep);
 	send_info(&c.ep, NULL);
 	tcp_send(&c.ep, &want, sizeof want, "sending the name");
@@ -294,47 +278,45 @@ static void copy(const struct options *opt, const char *file, const char *name)
 	qp_to_rtr(&c.ep, &c.peer);
 	qp_to_rts(&c.ep);
 
-	uint64_t window = fault("small") ? 1 : SLOTS;
-	for (uint64_t k = 0; k < chunks_of(&c, size); k++) {
-		size_t len = size - k * c.chunk < c.chunk ? size - k * c.chunk
-							  : c.chunk;
+	uint64_t chunks = chunks_of(&c, size);
+	for (uint64_t k = 0; k < chunks; k++) {
+		size_t left = size - k * c.chunk;
+		size_t len = left < c.chunk ? left : c.chunk;
 
 		/* A slot is ours again when its SEND is complete, and the
 		 * server has a receive when it has given a credit. */
-		while (k >= c.sent + SLOTS || k >= c.got + window)
+		while (k >= c.sent + SLOTS || k >= c.got + SLOTS)
 			take(&c);
-		char *slot = c.slots + k % SLOTS * c.chunk;
-		if (pread(fd, slot, len, (off_t)(k * c.chunk)) != (ssize_t)len)
+		if (pread(fd, c.slots + k % SLOTS * c.chunk, len,
+			  (off_t)(k * c.chunk)) != (ssize_t)len)
 			die("%s: it has changed", file);
 		receive(&c, k, 0); /* for the credit */
-		transmit(&c, k, len);
+		transmit(&c, k, len, 0);
 	}
-	if (fault("tcp") && pread(fd, c.slots, size, 0) > 0)
-		tcp_send(&c.ep, c.slots, size, "the file");
-	while (c.sent < c.posted || c.got < c.posted)
+	while (c.got <= chunks)
 		take(&c);
-	verdict(&c);
+	barrier(&c.ep);
 }
 
 int main(int argc, char **argv)
 {
 	bool server = argc == 4 && strcmp(argv[1], "server") == 0;
 	const char *deadline = getenv("DEADLINE");
-	char *host = argc == 5 ? argv[3] : NULL;
-	char *name = host ? strchr(host, ':') : NULL;
-	struct options opt = { .role = server ? "server" : "copy",
-			       .host = host,
-			       .dev = getenv("DEVICE"),
-			       .ib_port = 1,
-			       .gid_index = -1,
-			       .wait_s = deadline ? atoi(deadline) : 6 };
+	char *name = argc == 5 ? strchr(argv[3], ':') : NULL;
+	struct options opt = { .dev = getenv("DEVICE"), .ib_port = 1 };
 
-	if (server ? chdir(argv[3]) == -1 : !name)
-		die("usage: server PORT DIR, or copy FILE HOST:NAME PORT");
-	opt.tcp_port = server ? argv[2] : argv[4];
-	if (server)
+	opt.gid_index = -1;
+	opt.wait_s = deadline ? (int)strtol(deadline, NULL, 10) : 6;
+	if (server && chdir(argv[3]) == 0) {
+		opt.tcp_port = argv[2];
 		serve(&opt);
-	*name++ = '\0';
-	copy(&opt, argv[2], name);
+	} else if (name) {
+		*name = '\0';
+		opt.host = argv[3];
+		opt.tcp_port = argv[4];
+		copy(&opt, argv[2], name + 1);
+	} else {
+		die("usage: server PORT DIR, or copy FILE HOST:NAME PORT");
+	}
 	return 0;
 }
