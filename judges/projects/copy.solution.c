@@ -228,6 +228,7 @@ static void store(const struct options *opt, int sock)
 	for (uint64_t k = 0; k < SLOTS; k++)
 		receive(&c, k, c.chunk);
 	send_info(&c.ep, fault("writes") ? c.mr : NULL);
+	barrier(&c.ep); /* before that the copier's QP may not be in RTR */
 	for (uint64_t k = 0; k < chunks_of(&c, size); k++) {
 		while (c.got <= k)
 			take(&c);
@@ -277,6 +278,7 @@ static void copy(const struct options *opt, const char *file, const char *name)
 	c.peer = recv_info(&c.ep, 0);
 	qp_to_rtr(&c.ep, &c.peer);
 	qp_to_rts(&c.ep);
+	barrier(&c.ep);
 
 	uint64_t chunks = chunks_of(&c, size);
 	for (uint64_t k = 0; k < chunks; k++) {
