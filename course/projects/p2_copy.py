@@ -13,6 +13,7 @@ from . import outside
 from .outside import DEVICES, Program, Wrong, arrived, bad_wire, fails, interface, port, within
 
 MIB = 1 << 20
+STILL = 8  # seconds; more than DEADLINE, so a program can say itself what it waits for
 RIGHTS = {2: 'REMOTE_WRITE', 4: 'REMOTE_READ', 8: 'REMOTE_ATOMIC'}
 # What a packet does (the low bits of its opcode), and where its rkey is: behind an address.
 USES = {6: 2, 10: 2, 11: 2, 29: 2, 12: 4, 19: 8, 20: 8}
@@ -51,12 +52,22 @@ class Copies:
         except FileNotFoundError:
             return None
 
-    def done(self, you, content, name, what, seconds=15):
+    def settle(self, you, what, look=lambda: False):
+        """Waits until it ends, as long as bytes move: to be slow is no fault. Or until look() says so."""
+        moved, end = [time.monotonic(), 0], time.monotonic() + 60
+        while you.process.poll() is None and not look():
+            now, come = time.monotonic(), arrived('server') + arrived('client')
+            if come > moved[1]:
+                moved = [now, come]
+            if now > min(end, moved[0] + STILL):
+                raise Wrong(f'{what}: your copy still runs, and for {now - moved[0]:.0f} s no byte has come; '
+                            f'it said last: {you.last()}')
+            time.sleep(.02)
+
+    def done(self, you, content, name, what):
         """It must end well, and the file must be there, whole."""
-        try:
-            status = you.end(seconds)
-        except Wrong as wrong:
-            raise Wrong(f'{what}: {wrong}') from None
+        self.settle(you, what)
+        status = you.end(1)
         if status:
             raise Wrong(f'{what}: your copy must end with 0, and ended with {status}; it said last: {you.last()}; '
                         f'the server: {self.server.last()}')
@@ -65,9 +76,9 @@ class Copies:
             raise Wrong(f'{what}: your server has ended, and must serve until it is killed; '
                         f'it said last: {self.server.last()}')
 
-    def copied(self, content, name, what, seconds=15):
+    def copied(self, content, name, what):
         before = arrived('server') + arrived('client')
-        self.done(self.copy(self.file(content), name), content, name, what, seconds)
+        self.done(self.copy(self.file(content), name), content, name, what)
         seen = arrived('server') + arrived('client') - before
         if seen < len(content):
             raise Wrong(f'{what}: the file has {len(content)} bytes, and the RDMA devices had only {seen}: '
@@ -131,15 +142,13 @@ def big():
             for role, program in (('server', p.server), ('copy', you)):
                 regions = sum(int(mr.get('mrlen', 0)) for mr in program.objects('mr'))
                 most[role] = max(most[role], program.pinned(), regions)
+                if most[role] > 16 * MIB:
+                    raise Wrong(f'your {role} may have 16 MiB pinned, and had {most[role] / MIB:.1f}')
             time.sleep(.1)  # the copy needs the CPUs, too
-            return you.process.poll() is not None or max(most.values()) > 16 * MIB
-        ended = within(17, look)
-        for role, pinned in most.items():
-            if pinned > 16 * MIB:
-                raise Wrong(f'your {role} may have 16 MiB pinned, and had {pinned / MIB:.1f}')
-        if ended and not any(most.values()):
+        p.settle(you, '64 MiB', look)
+        p.done(you, bytes_, 'big', '64 MiB')
+        if not any(most.values()):
             raise Wrong('no pinned memory was seen, neither in /proc/PID/status (VmPin) nor by "rdma res show mr"')
-        p.done(you, bytes_, 'big', '64 MiB', 1)
 
 
 def lengths():
@@ -151,7 +160,7 @@ def lengths():
 
 
 def two_at_once():
-    with place(deadline=10) as p:
+    with place(deadline=20) as p:
         first, second = content(32 * MIB), content(MIB // 4, 2)
         source, other = p.file(first), p.file(second, 'other')
         for _ in range(5):
@@ -167,21 +176,21 @@ def two_at_once():
             raise OSError('the judge could not stop a copy before it ended: type it again')
         try:
             p.done(p.copy(other, 'second'), second, 'second',
-                   'one copy is stopped (SIGSTOP) after 1 MiB, and a second one must end', 6)
+                   'one copy is stopped (SIGSTOP) after 1 MiB, and a second one must end')
         finally:
             you.signal(signal.SIGCONT)
-        p.done(you, first, 'first', 'the copy that was stopped, and continued', 10)
+        p.done(you, first, 'first', 'the copy that was stopped, and continued')
 
 
 def bad_wires():
     for fault in 'loss 2%', 'duplicate 20%', 'delay 2ms reorder 2%':
         with bad_wire(fault), place() as p:
-            p.copied(content(MIB // 2), 'file', f'wire with {fault}', 12)
+            p.copied(content(MIB // 2), 'file', f'wire with {fault}')
 
 
 def full_disk():
     with place(full='4m') as p:
-        fails(p.copy(p.file(content(8 * MIB)), 'big'), 'copy', 'DIR has room for 4 MiB, and the file has 8', 10)
+        fails(p.copy(p.file(content(8 * MIB)), 'big'), 'copy', 'DIR has room for 4 MiB, and the file has 8', 20)
         if p.visible():
             raise Wrong(f'DIR was full, so it must have no file; it has {p.visible()}')
         p.copied(content(3 * MIB), 'fits', 'after one that did not fit, a file of 3 MiB that fits in the 4 MiB')
