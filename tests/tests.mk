@@ -68,7 +68,7 @@ $B/disk.so $B/nic.so: $B/%.so: tests/%.c
 PLAIN := $(PROGRAMS) $(BENCH) $(CONTENDED)
 EVERYTHING := $(PLAIN) $(PLAIN:$B/%=$B/asan/%) $(ILLUSTRATED) $(THREADS) $(EXERCISES:%.c=$B/%) $(SOLUTIONS) \
 	$(PATCHES:%.patch=$B/%/built) $(CONTROLS) $(WRONG:%=$B/%/built) \
-	$(patsubst %.c,$B/%,$(wildcard judges/projects/*.c)) \
+	$(patsubst %.c,$B/%,$(wildcard judges/projects/*.c)) $B/judges/projects/rights.so \
 	$B/pair $B/asan/unit $B/fuzz $(ALONE) $B/recipes $B/disk.so $B/nic.so $B/model $B/torn
 everything: $(EVERYTHING)
 names:

@@ -117,14 +117,12 @@ class Wire:
     first packets, as many as fit into 16 MB."""
 
     def __init__(self):
-        with open(f'/sys/class/infiniband/{DEVICES["server"]}/ports/1/gid_attrs/ndevs/0') as name:
-            net = name.read().strip()
         self.seen, self.start = [], time.time()
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
         self.socket.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)  # SO_RCVBUFFORCE
         self.socket.setsockopt(socket.SOL_SOCKET, 29, 1)  # SO_TIMESTAMP
         self.socket.setblocking(False)
-        self.socket.bind((net, 3))  # ETH_P_ALL
+        self.socket.bind((interface('server'), 3))  # ETH_P_ALL
 
     def packets(self):
         """(ms, sender, opcode, PSN, length of the UDP payload, AETH syndrome) of each RoCE packet."""
@@ -175,27 +173,6 @@ def sent():
     return total
 
 
-@contextlib.contextmanager
-def wires(fault):
-    """A fault of netem in both directions, put there before any QP is, and gone after the last."""
-    nets = []
-    for device in DEVICES.values():
-        with open(f'/sys/class/infiniband/{device}/ports/1/gid_attrs/ndevs/0') as net:
-            nets.append(net.read().strip())
-    try:
-        for net in nets:
-            tc = subprocess.run(['tc', 'qdisc', 'replace', 'dev', net, 'root', 'netem', *fault.split()],
-                                capture_output=True, text=True)
-            if tc.returncode:
-                raise OSError(f'netem on {net}: {tc.stderr.strip()}')
-        yield
-    finally:
-        while Program.all:
-            Program.all.pop().kill()
-        for net in nets:
-            subprocess.run(['tc', 'qdisc', 'del', 'dev', net, 'root'], capture_output=True)
-
-
 def port():
     with socket.socket() as s:
         s.bind(('127.0.0.1', 0))
@@ -216,15 +193,20 @@ def arrived(role='server'):
 
 @contextlib.contextmanager
 def bad_wire(fault):
-    """A fault of netem in both directions."""
+    """A fault of netem in both directions, put there before any QP is, and gone after the last."""
+    nets = [interface(role) for role in DEVICES]
     try:
-        for role in 'server', 'client':
-            subprocess.run(['tc', 'qdisc', 'replace', 'dev', interface(role), 'root', 'netem', *fault.split()],
-                           check=True, timeout=10)
+        for net in nets:
+            tc = subprocess.run(['tc', 'qdisc', 'replace', 'dev', net, 'root', 'netem', *fault.split()],
+                                capture_output=True, text=True)
+            if tc.returncode:
+                raise OSError(f'netem on {net}: {tc.stderr.strip()}')
         yield
     finally:
-        for role in 'server', 'client':
-            subprocess.run(['tc', 'qdisc', 'del', 'dev', interface(role), 'root'], timeout=10)
+        while Program.all:
+            Program.all.pop().kill()
+        for net in nets:
+            subprocess.run(['tc', 'qdisc', 'del', 'dev', net, 'root'], capture_output=True)
 
 
 def other(role):

@@ -9,7 +9,7 @@ import signal
 import time
 
 from . import outside
-from .outside import DEVICES, Program, Wrong, sent, within, wires
+from .outside import DEVICES, Program, Wrong, bad_wire, sent, within
 
 ANSWER = 8  # seconds in which an answer comes that need not wait for others
 DEATH = 1.5  # seconds in which a death is noticed
@@ -247,7 +247,7 @@ def nothing_lost():
 
 def bad_wires():
     for fault in 'loss 5%', 'duplicate 20%', 'delay 2ms reorder 50%':
-        with wires(fault):
+        with bad_wire(fault):
             try:
                 _, clients = queue(4, 2)
                 clients[0].put(20)
@@ -279,7 +279,7 @@ def producer_dies():
     time.sleep(DEATH)
     consumer.take(2).answered()
     drain(consumer, producer, clients)
-    with wires('delay 40ms'):
+    with bad_wire('delay 40ms'):
         _, clients = queue(16, 7)
         *victims, producer, consumer = clients
         cut(victims, Client.put, producer)
@@ -314,7 +314,7 @@ def consumer_dies():
     os.close(reads)
     time.sleep(DEATH)
     drained([blocked, printed])
-    with wires('delay 40ms'):
+    with bad_wire('delay 40ms'):
         _, clients = queue(16, 8)
         first, *victims, producer, consumer = clients
         producer.put(9).answered()
