@@ -12,7 +12,10 @@
 
 static struct qp *of(struct ibv_qp_ex *x)
 {
-	return find(QP, &x->qp_base);
+	lock();
+	struct qp *qp = find(QP, &x->qp_base);
+	unlock();
+	return qp;
 }
 
 static void drop_list(struct qp *qp)

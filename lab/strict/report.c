@@ -89,7 +89,7 @@ static bool name_of(void *at, char *to, size_t len)
 	return main_program;
 }
 
-void report(const char *rule, const struct trace *from, const struct req *r,
+void report(const char *rule, const struct trace *from, struct req *r,
 	    const char *fmt, ...)
 {
 	static struct {
@@ -101,6 +101,8 @@ void report(const char *rule, const struct trace *from, const struct req *r,
 	size_t len;
 	va_list args;
 
+	if (r)
+		r->told = true;
 	for (unsigned i = 0; i < n; i++)
 		if (strcmp(said[i].rule, rule) == 0 &&
 		    memcmp(&said[i].from, from, sizeof *from) == 0)
@@ -127,6 +129,11 @@ void report(const char *rule, const struct trace *from, const struct req *r,
 		if (i == 0)
 			len += (size_t)snprintf(line + len, sizeof line - len,
 						" [%p]", from->at[0]);
+	}
+	if (r && from != &r->from && r->from.at[0]) {
+		name_of(r->from.at[0], name, sizeof name);
+		len += (size_t)snprintf(line + len, sizeof line - len,
+					"; posted by %s", name);
 	}
 	if (r)
 		len += (size_t)snprintf(line + len, sizeof line - len,

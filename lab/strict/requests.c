@@ -285,7 +285,7 @@ void finish(struct ibv_wc *wc)
 		check_orphan(r->qp);
 	if (wc->status != IBV_WC_SUCCESS) {
 		for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
-			if (refusals[i].status == wc->status)
+			if (refusals[i].status == wc->status && !r->told)
 				report("REFUSED", &r->from, r, "%s (status %d)",
 				       refusals[i].why, wc->status);
 		/* man ibv_poll_cq: only wr_id, status, qp_num and vendor_err mean
@@ -317,29 +317,33 @@ void finish(struct ibv_wc *wc)
 
 /* ---- what a post may not do ---------------------------------------------- */
 
+/* Does r, or a request between the two, wait for that READ? */
+static bool fenced(const struct req *read, const struct req *r)
+{
+	if (read->qp != r->qp)
+		return false;
+	while ((read = read->next))
+		if (read->flags & IBV_SEND_FENCE)
+			return true;
+	return r->flags & IBV_SEND_FENCE;
+}
+
 /* Its bytes meet those of others under way. */
 static void look_at_others(struct use *u)
 {
 	struct req *r = u->req;
-	bool fenced = r->flags & IBV_SEND_FENCE;
 
 	for (struct use *v = u->mr->uses; v; v = v->next) {
-		if (!meet(u, v))
-			continue;
-		bool source = !u->dest && !v->dest;
-		if (source)
+		if (!meet(u, v) || (!u->dest && !v->dest))
 			continue;
 		u->check = v->check = false;
 		if (!u->dest && !v->req->recv) {
-			if (v->req->qp == r->qp && fenced)
-				u->shadowed = true;
-			else
+			u->shadowed = fenced(v->req, r);
+			if (!u->shadowed)
 				report("READ-NOT-DONE", &r->from, r,
 				       "it names bytes of a READ or atomic "
-				       "that is under way, and %s",
-				       fenced ? "a fence does not wait for "
-						"another QP"
-					      : "has no fence");
+				       "under way, and no fence waits for "
+				       "that");
 		} else if (v->req->recv || r->recv || v->req->qp != r->qp) {
 			report("BUFFER-SHARED", &r->from, r,
 			       "a %s and a %s under way name the same bytes",
@@ -350,7 +354,7 @@ static void look_at_others(struct use *u)
 }
 
 /* Which region has these bytes? Reports if none has them all. */
-static struct region *region_of(const struct req *r, const struct ibv_sge *s,
+static struct region *region_of(struct req *r, const struct ibv_sge *s,
 				struct ibv_pd *pd, bool dest)
 {
 	struct wanted w = { s->lkey, pd };
@@ -426,7 +430,7 @@ static bool inline_meets(void *obj, void *arg)
 }
 
 /* Its bytes are copied now, by the CPU. */
-static void check_inline(const struct req *r, const struct ibv_send_wr *w)
+static void check_inline(struct req *r, const struct ibv_send_wr *w)
 {
 	size_t len = 0;
 
@@ -451,7 +455,7 @@ static bool is_atomic(enum ibv_wr_opcode op)
 	       op == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-static void check_remote(const struct req *r, const struct ibv_send_wr *w)
+static void check_remote(struct req *r, const struct ibv_send_wr *w)
 {
 	bool atomic = is_atomic(w->opcode);
 	bool plain = w->opcode == IBV_WR_RDMA_WRITE ||
@@ -503,7 +507,7 @@ static void copy_sges(struct ibv_sge *to, struct ibv_sge **list, int n)
 	*list = to;
 }
 
-static void check_sges(const struct req *r, int n, uint32_t max)
+static void check_sges(struct req *r, int n, uint32_t max)
 {
 	if (n > (int)max)
 		report("TOO-MANY-SGE", &r->from, r,
@@ -521,10 +525,10 @@ static struct req *send_one(struct qp *qp, struct ibv_send_wr *w,
 	r->flags = w->send_flags;
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD &&
 	    qp->state != IBV_QPS_SQE && qp->state != IBV_QPS_ERR)
-		report("WRONG-STATE", from, r,
+		report("WRONG-STATE", &r->from, r,
 		       "a send is posted to a QP that is not in state RTS");
 	if (qp->sq.n >= qp->cap.max_send_wr)
-		report("SQ-FULL", from, r,
+		report("SQ-FULL", &r->from, r,
 		       "%u requests are posted and not polled, and the send "
 		       "queue has %u places",
 		       qp->sq.n + 1, qp->cap.max_send_wr);
@@ -606,10 +610,10 @@ int recv_list(struct qp *qp, struct srq *srq, struct ibv_recv_wr *list,
 
 		r->recv = true;
 		if (qp && qp->state == IBV_QPS_RESET)
-			report("WRONG-STATE", &from, r,
+			report("WRONG-STATE", &r->from, r,
 			       "a receive is posted to a QP in state RESET");
 		if (q->n >= q->max)
-			report("RQ-FULL", &from, r,
+			report("RQ-FULL", &r->from, r,
 			       "%u receives are posted and not polled, and the "
 			       "queue has %u places",
 			       q->n + 1, q->max);

@@ -33,7 +33,7 @@ struct trace trace_from(void *caller);
 struct req;
 /* Once for each rule and trace: "strict: RULE: sentence (where, qp N, wr_id N)".
  * With STRICT=stop it ends the program. */
-void report(const char *rule, const struct trace *from, const struct req *r,
+void report(const char *rule, const struct trace *from, struct req *r,
 	    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void say_seed(uint64_t seed);
 
@@ -131,6 +131,7 @@ struct req {
 	enum ibv_wr_opcode opcode;
 	unsigned flags;
 	bool recv;
+	bool told; /* something was reported of it */
 	struct trace from;
 	unsigned n_uses;
 	struct use use[];

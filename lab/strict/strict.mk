@@ -6,6 +6,8 @@ $B/strict.so: $(STRICT)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) -shared $^ -o $@
 $B/strict: lab/strict/strict $B/strict.so
 	$Qcp $< $@
+EVERYTHING += $B/strict.so $B/strict $B/broken
+everything: $B/strict.so $B/strict $B/broken
 
 ifeq ($(NIC),strict)
 export NIC
@@ -14,3 +16,6 @@ $(EXERCISES:%.c=$B/%): | $B/strict.so
 else ifneq ($(NIC),)
 $(error NIC=$(NIC): strict, or nothing)
 endif
+$B/broken: LDLIBS := -libverbs
+$B/broken: $B/tests/broken.o
+	$(link)
