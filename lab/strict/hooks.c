@@ -370,13 +370,12 @@ int ibv_destroy_cq(struct ibv_cq *v)
 	return rc;
 }
 
-/* n completions at most, as the device has them; then as we give them out. */
-static int poll_cq(struct ibv_cq *v, int n, struct ibv_wc *wc)
+/* Takes completions from the device until we hold that many, if it has them; how many
+ * came, or the device's error. */
+static int take(struct cq *cq, unsigned want)
 {
-	lock();
-	struct cq *cq = find(CQ, v);
-	unsigned want = n > 0 ? (unsigned)n : 0, k;
 	int got = 0;
+
 	if (cq->room < want) {
 		cq->room = want;
 		cq->held = realloc(cq->held, want * sizeof *cq->held);
@@ -384,9 +383,17 @@ static int poll_cq(struct ibv_cq *v, int n, struct ibv_wc *wc)
 			abort();
 	}
 	if (want > cq->n_held)
-		got = real(v->context)
-			      ->poll_cq(v, (int)(want - cq->n_held),
-					cq->held + cq->n_held);
+		got = real(cq->o.ctx)->poll_cq(cq->v, (int)(want - cq->n_held),
+					       cq->held + cq->n_held);
+	return got;
+}
+
+static int poll_cq(struct ibv_cq *v, int n, struct ibv_wc *wc)
+{
+	lock();
+	struct cq *cq = find(CQ, v);
+	unsigned want = n > 0 ? (unsigned)n : 0, k;
+	int got = take(cq, want);
 	if (got < 0) {
 		unlock();
 		return got;
@@ -406,39 +413,35 @@ static int poll_cq(struct ibv_cq *v, int n, struct ibv_wc *wc)
 	memmove(cq->held, cq->held + k, cq->n_held * sizeof *wc);
 	for (unsigned i = 0; i < k; i++)
 		finish(&wc[i]);
-	cq->missed = k < want || cq->missed < k ? 0 : cq->missed - k;
+	cq->polled = true;
+	cq->missed -= k < cq->missed ? k : cq->missed;
 	unlock();
 	return (int)k;
 }
 
-struct on_cq {
-	struct cq *cq;
-	unsigned n;
-};
-
-static bool count_due(void *obj, void *arg)
+static bool has_due(void *obj, void *arg)
 {
 	const struct qp *qp = obj;
-	struct on_cq *c = arg;
+	bool due = qp->recv_cq == arg && qp->rq->n;
 
-	if (qp->state < IBV_QPS_RTR)
-		return false; /* nothing can come yet */
-	if (qp->recv_cq == c->cq)
-		c->n += qp->rq->n;
-	if (qp->send_cq == c->cq)
+	if (qp->send_cq == arg)
 		for (struct req *r = qp->sq.first; r; r = r->next)
-			c->n += r->cq != NULL;
-	return false;
+			due |= r->cq != NULL;
+	return due && qp->state >= IBV_QPS_RTR; /* before, nothing can come */
 }
 
+/* What the device has by now raises no event. */
 static int req_notify_cq(struct ibv_cq *v, int solicited_only)
 {
 	lock();
-	struct on_cq c = { find(CQ, v), 0 };
+	struct cq *cq = find(CQ, v);
+	int got = cq->ex.start_poll ? 0 : take(cq, cq->n_held + 16);
+	if (got > 0)
+		cq->n_held += (unsigned)got;
+	cq->missed = cq->n_held;
+	cq->polled = !cq->missed && !any(QP, has_due, cq);
+	cq->armed = true;
 	int rc = real(v->context)->req_notify_cq(v, solicited_only);
-	any(QP, count_due, &c);
-	c.cq->missed = c.n;
-	c.cq->armed = true;
 	unlock();
 	return rc;
 }
@@ -456,7 +459,7 @@ static bool look_before_sleep(void *obj, void *arg)
 
 	if (cq->v->channel != c->channel)
 		return false;
-	if (cq->armed && cq->missed)
+	if (cq->armed && (cq->missed || !cq->polled))
 		report("ARMED-NOT-POLLED", c->from, NULL,
 		       "the CQ was armed and not polled once more: what came "
 		       "before that raises no event");
@@ -488,7 +491,6 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **v,
 	if (cq) {
 		cq->events++;
 		cq->armed = false;
-		cq->missed = 0;
 	}
 	unlock();
 	return rc;
@@ -536,10 +538,8 @@ static int finish_ex(struct ibv_cq_ex *x, int rc)
 	if (rc == 0) {
 		finish(&wc);
 		x->wr_id = wc.wr_id;
-		cq->missed -= cq->missed > 0;
-	} else {
-		cq->missed = 0;
 	}
+	cq->polled = true;
 	unlock();
 	return rc;
 }

@@ -73,7 +73,8 @@ struct cq {
 	struct obj o;
 	struct ibv_cq *v;
 	unsigned due;    /* completions that may still come to the program */
-	unsigned missed; /* of these, when it was armed and not polled yet */
+	unsigned missed; /* came before it was armed, and not given out yet */
+	bool polled;     /* since then */
 	bool armed;
 	unsigned events, acks, spurious;
 	unsigned late;       /* polls until what is held is given out */
