@@ -103,25 +103,38 @@ const struct ibv_context_ops *real(struct ibv_context *ctx)
 	return &((struct device *)find(DEVICE, ctx))->ops;
 }
 
-/* One line for each object of ctx (NULL: of all) that is still there. */
+/* One line for each object of a device that is closed before them. */
 static void report_left(const struct ibv_context *ctx)
 {
 	static const char *const what[KINDS] = {
-		"a device was opened and never closed",
-		"a PD was allocated and never deallocated",
-		"a region was registered and never deregistered",
-		"a window was allocated and never deallocated",
-		"a completion channel was never destroyed",
-		"a CQ was never destroyed",
-		"an SRQ was never destroyed",
-		"a QP was never destroyed",
+		[PD] = "a PD was allocated and never deallocated",
+		[REGION] = "a region was registered and never deregistered",
+		[WINDOW] = "a window was allocated and never deallocated",
+		[CHANNEL] = "a completion channel was never destroyed",
+		[CQ] = "a CQ was never destroyed",
+		[SRQ] = "an SRQ was never destroyed",
+		[QP] = "a QP was never destroyed",
 	};
 
-	for (int k = ctx ? PD : DEVICE; k < KINDS; k++)
+	for (int k = PD; k < KINDS; k++)
 		for (struct obj *o = objects[k]; o; o = o->next)
-			if (!ctx || o->ctx == ctx)
+			if (o->ctx == ctx)
 				report("NOT-FREED", &o->made, NULL, "%s",
 				       what[k]);
+}
+
+/* The QP is destroyed, or the program ends: was all polled that was asked for? */
+static bool report_not_polled(void *obj, void *from)
+{
+	const struct qp *qp = obj;
+	struct req *r = qp->state == IBV_QPS_RTS ? qp->sq.first : NULL;
+
+	while (r && !r->cq)
+		r = r->next;
+	if (r)
+		report("NOT-POLLED", from ? from : &r->from, r,
+		       "the completion of a request was never polled");
+	return false;
 }
 
 static unsigned async_events;
@@ -132,12 +145,12 @@ static void at_end(int status, void *arg)
 
 	(void)arg;
 	if (status != 0 || pthread_mutex_trylock(&mutex))
-		return; /* who fails need not clean up */
+		return;
 	if (async_events)
 		report("EVENT-NOT-ACKED", &nowhere, NULL,
 		       "%u asynchronous events were never acknowledged",
 		       async_events);
-	report_left(NULL);
+	any(QP, report_not_polled, NULL);
 	unlock();
 }
 
@@ -398,8 +411,9 @@ static int poll_cq(struct ibv_cq *v, int n, struct ibv_wc *wc)
 		unlock();
 		return got;
 	}
-	if (behaves && cq->n_held == 0 && got > 0)
-		cq->late = dice(2) ? 0 : dice(4);
+	if (behaves && cq->idle && got > 0)
+		cq->late = dice(3);
+	cq->idle = !got && !cq->n_held;
 	cq->n_held += (unsigned)got;
 	k = cq->n_held < want ? cq->n_held : want;
 	if (behaves && !cq->armed && k) {
@@ -535,6 +549,8 @@ static int finish_ex(struct ibv_cq_ex *x, int rc)
 	struct cq *cq = find(CQ, x);
 	struct ibv_wc wc = { .wr_id = x->wr_id, .status = x->status };
 
+	if (rc == 0 && x->status == IBV_WC_SUCCESS)
+		wc.opcode = x->read_opcode(x);
 	if (rc == 0) {
 		finish(&wc);
 		x->wr_id = wc.wr_id;
@@ -687,13 +703,8 @@ int ibv_destroy_qp(struct ibv_qp *v)
 
 	lock();
 	struct qp *qp = find(QP, v);
-	struct req *r = qp && qp->state == IBV_QPS_RTS ? qp->sq.first : NULL;
-	while (r && !r->cq)
-		r = r->next;
-	if (r)
-		report("NOT-POLLED", &from, r,
-		       "a QP is destroyed before the completion of a request "
-		       "was polled");
+	if (qp)
+		report_not_polled(qp, &from);
 	int rc = in_use(NEXT(ibv_destroy_qp)(v), "a QP", CALLER);
 	if (rc == 0 && qp) {
 		give_up(&qp->sq);

@@ -148,12 +148,17 @@ static void unlink_use(struct use *u)
 	u->mr = NULL;
 }
 
-/* The device does not use these bytes any more: the program has them. */
-static void return_bytes(struct use *u)
+/* The device does not use these bytes any more: the program has them. A WRITE with
+ * immediate takes a receive, and not its buffer, where the WRITE itself may have gone. */
+static void return_bytes(struct use *u, bool taken_by_write)
 {
 	if (!u->mr)
 		return;
-	if (u->dest && u->shadowed) {
+	if (u->dest && u->shadowed && taken_by_write) {
+		for (uint32_t i = 0; u->check && i < u->len; i++)
+			if ((unsigned char)u->at[i] == POISON)
+				u->at[i] = shadow_of(u)[i];
+	} else if (u->dest && u->shadowed) {
 		if (u->check && !is_poison(u->at, u->len))
 			report("BUFFER-WRITTEN", &u->req->from, u->req,
 			       "somebody wrote into the buffer of a %s before "
@@ -280,6 +285,9 @@ void finish(struct ibv_wc *wc)
 {
 	struct req *r = (struct req *)(uintptr_t)wc->wr_id;
 
+	bool by_write = wc->status == IBV_WC_SUCCESS &&
+			wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
+
 	wc->wr_id = r->wr_id;
 	if (wc->status == IBV_WC_SUCCESS)
 		check_orphan(r->qp);
@@ -306,7 +314,7 @@ void finish(struct ibv_wc *wc)
 		struct req *next = first->next;
 		bool last = first == r;
 		for (unsigned i = 0; i < first->n_uses; i++)
-			return_bytes(&first->use[i]);
+			return_bytes(&first->use[i], by_write);
 		leave_queue(first);
 		free(first);
 		if (last)

@@ -77,6 +77,7 @@ struct cq {
 	bool polled;     /* since then */
 	bool armed;
 	unsigned events, acks, spurious;
+	bool idle;           /* the device had nothing when it was last asked */
 	unsigned late;       /* polls until what is held is given out */
 	struct ibv_wc *held; /* taken from the device, not yet from us */
 	unsigned n_held, room;
