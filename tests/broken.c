@@ -4,12 +4,19 @@
  *
  * "broken right" breaks none; without a case it prints their names. Both ends are in this
  * program, on one device.
+ *
+ * broken random FROM TO: so many random programs, which break no rule: requests, lists, flags.
+ * broken faulty FROM TO: the same, each with one of the cases somewhere in between.
+ * Prints what strict reported of each, a line "NUMBER CASE STATUS RULE...".
  */
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <infiniband/verbs.h>
 
@@ -31,6 +38,8 @@ static struct ibv_pd *pd;
 static struct ibv_comp_channel *channel;
 static struct end us, peer;
 static int depth = 4;
+static int
+	gone; /* completions of a random program's requests that a case has polled */
 
 static void must(int ok, const char *what)
 {
@@ -167,7 +176,10 @@ static enum ibv_wc_status wait_for(struct end *e, int n)
 	for (int ms = 0; n > 0 && ms < 5000;) {
 		int got = ibv_poll_cq(e->cq, 1, &wc);
 		must(got >= 0, "ibv_poll_cq");
-		n -= got;
+		if (got > 0 && wc.wr_id != 7 && wc.wr_id != 0)
+			gone++;
+		else
+			n -= got;
 		if (got == 0)
 			ms += poll(NULL, 0, 1) == 0;
 	}
@@ -425,6 +437,30 @@ static void refused(void)
 	must(wait_for(&us, 1) != IBV_WC_SUCCESS, "it is not refused");
 }
 
+/* Faults that break no rule of the device, for random programs: docs/strict.md says that
+ * the first shows in the program's own comparison, and the others not at all. */
+static void early_look(void)
+{
+	post(READ, 0, 64, SIG);
+	poll(NULL, 0, 5);
+	must(us.buf[0] != (char)0xee, "the bytes of the READ");
+	wait_for(&us, 1);
+}
+
+static void changed_back(void)
+{
+	post(WRITE, 0, 64, SIG);
+	us.buf[3]++;
+	us.buf[3]--;
+	wait_for(&us, 1);
+}
+
+static void wrong_bytes(void)
+{
+	post(WRITE, 64, 64, SIG); /* 0 was meant */
+	wait_for(&us, 1);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -456,7 +492,209 @@ static const struct {
 	{ "RKEY-ZERO", rkey_zero, 0 },
 	{ "TOO-MANY-SGE", too_many_sge, 0 },
 	{ "REFUSED", refused, 0 },
+	{ "early-look", early_look, 0 },
+	{ "changed-back", changed_back, 0 },
+	{ "wrong-bytes", wrong_bytes, 0 },
 };
+
+/* ---- random programs ----------------------------------------------------- */
+
+enum { SLOT = 64, SLOTS = 30, READABLE = 16, FIRST_ID = 100, MOST = 1000 };
+static uint64_t state;
+static struct {
+	int slot; /* its bytes, at us */
+	enum ibv_wr_opcode op;
+	bool last; /* of those that use the slot */
+} asked[MOST];
+static int n_asked, n_done, unpolled, receives_left;
+static bool busy[SLOTS], broken;
+
+static unsigned rnd(unsigned n)
+{
+	state = state * 6364136223846793005 + 1442695040888963407;
+	return (unsigned)(state >> 33) % n;
+}
+
+/* The lower halves of both buffers are for the cases. */
+static char *slot_of(const struct end *e, int slot)
+{
+	return e->buf + HALF + (size_t)slot * SLOT;
+}
+
+static int free_slot(void)
+{
+	for (int i = 0, slot = (int)rnd(SLOTS); i < SLOTS; i++)
+		if (!busy[(slot + i) % SLOTS])
+			return (slot + i) % SLOTS;
+	return -1;
+}
+
+/* The request and all before it are complete: are the bytes right? */
+static void done(int to)
+{
+	for (; n_done <= to; n_done++) {
+		int slot = asked[n_done].slot, from = slot % READABLE;
+		const char *ours = slot_of(&us, slot);
+		if (asked[n_done].op == READ && !broken)
+			must(!memcmp(ours, slot_of(&peer, from), SLOT),
+			     "READ: its bytes");
+		if (asked[n_done].last)
+			busy[slot] = false;
+	}
+}
+
+static int take(int n)
+{
+	struct ibv_wc wc[4];
+	int got = ibv_poll_cq(us.cq, n, wc);
+
+	for (int i = 0; i < got; i++) {
+		must(broken || !wc[i].status, ibv_wc_status_str(wc[i].status));
+		if (wc[i].wr_id >= FIRST_ID)
+			done((int)wc[i].wr_id - FIRST_ID);
+	}
+	return got;
+}
+
+static int signaled_left;
+
+static void wait_until(int left)
+{
+	for (int ms = 0; signaled_left > left && ms < 3000;) {
+		int got = take(1 + (int)rnd(4));
+		if (got == 0 && !broken && rnd(4) == 0) {
+			must(!ibv_req_notify_cq(us.cq, 0), "ibv_req_notify_cq");
+			while ((got = take(4)) > 0)
+				signaled_left -= got;
+			struct pollfd p = { channel->fd, POLLIN, 0 };
+			if (signaled_left > left) {
+				must(poll(&p, 1, 3000) == 1, "no event");
+				get_event();
+				ibv_ack_cq_events(us.cq, 1);
+			}
+			continue;
+		}
+		signaled_left -= got;
+		signaled_left -= gone;
+		gone = 0;
+		if (got == 0)
+			ms += poll(NULL, 0, 1) == 0;
+	}
+}
+
+/* One request more for the list; false: there is no room. */
+static bool draw(struct ibv_send_wr *w, struct ibv_sge *sge, bool *again)
+{
+	static const enum ibv_wr_opcode ops[] = {
+		IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE, IBV_WR_SEND,
+		IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_ATOMIC_FETCH_AND_ADD
+	};
+	int before = n_asked - 1, in_queue = n_asked - n_done;
+	int slot = *again ? asked[before].slot : free_slot();
+	enum ibv_wr_opcode op = *again ? WRITE : ops[rnd(5)];
+	bool takes = op == SEND || op == IBV_WR_RDMA_WRITE_WITH_IMM;
+	uint32_t len = op == ADD ? 8 : SLOT;
+
+	/* The cases need places, too. */
+	if (slot < 0 || in_queue >= (int)us.cap.max_send_wr - 2 ||
+	    n_asked == MOST || (takes && receives_left == 0))
+		return false;
+	receives_left -= takes;
+	*sge = (struct ibv_sge){ (uintptr_t)slot_of(&us, slot), len,
+				 us.mr->lkey };
+	*w = request(op, sge);
+	w->wr_id = (uint64_t)(FIRST_ID + n_asked);
+	w->send_flags = rnd(3) == 0 || in_queue >= 3 ? SIG : 0;
+	w->send_flags |= rnd(4) == 0 ? IBV_SEND_FENCE : 0;
+	w->send_flags |= takes && rnd(2) ? IBV_SEND_SOLICITED : 0;
+	if (*again)
+		w->send_flags |= IBV_SEND_FENCE;
+	else if (op != READ && op != ADD)
+		memset(slot_of(&us, slot), 'A' + n_asked % 50, len);
+	if (op == ADD)
+		w->wr.atomic.remote_addr = (uintptr_t)peer.buf + 512;
+	else
+		w->wr.rdma.remote_addr = (uintptr_t)slot_of(
+			&peer, op == READ ? slot % READABLE : slot);
+	if (op == WRITE && !*again && slot >= READABLE && rnd(3) == 0) {
+		w->send_flags |= IBV_SEND_INLINE;
+		sge->length = 32;
+	}
+	if (op != READ && op != ADD && slot < READABLE) {
+		/* these bytes of the peer are read: write beyond them */
+		if (op != SEND)
+			w->wr.rdma.remote_addr = (uintptr_t)peer.buf + 1024;
+	}
+	asked[n_asked].slot = slot;
+	asked[n_asked].op = op;
+	asked[n_asked].last = true;
+	if (*again)
+		asked[before].last = false;
+	busy[slot] = true;
+	*again = op == READ && rnd(2) == 0;
+	n_asked++;
+	signaled_left += (w->send_flags & SIG) != 0;
+	return true;
+}
+
+static void take_at_peer(void)
+{
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(peer.cq, 1, &wc) == 1) {
+		must(broken || !wc.status, "a receive");
+		unpolled--;
+	}
+}
+
+static void random_program(uint64_t seed, size_t fault)
+{
+	int steps, at;
+
+	state = seed * 2654435761 + 12345;
+	for (int i = 0; i < SLOTS; i++)
+		memset(slot_of(&peer, i), 'a' + i % 26, SLOT);
+	steps = 4 + (int)rnd(20);
+	at = (int)rnd((unsigned)steps);
+	for (int i = 0; i < steps; i++) {
+		struct ibv_send_wr w[4], *bad;
+		struct ibv_sge sge[4];
+		bool again = false;
+		int n = 0, most = 1 + (int)rnd(4);
+
+		if (i == at && fault) {
+			broken = true;
+			cases[fault].run();
+			if (cases[fault].run == not_polled)
+				return;
+			if (us.qp->state == IBV_QPS_ERR || rnd(2))
+				break;
+		}
+		/* A place is free when the completion was polled. */
+		for (; unpolled < 3 && !broken; unpolled++, receives_left++)
+			receive(&peer, 1536 + rnd(4) * SLOT, SLOT);
+		while (n < most && draw(&w[n], &sge[n], &again))
+			n++;
+		for (int k = 0; k + 1 < n; k++)
+			w[k].next = &w[k + 1];
+		if (n && ibv_post_send(us.qp, w, &bad)) {
+			must(broken, "ibv_post_send");
+			break;
+		}
+		wait_until((int)rnd(3));
+		take_at_peer();
+	}
+	if (signaled_left == 0 && n_asked > n_done && !broken) {
+		struct ibv_sge sge = here(0, 8);
+		struct ibv_send_wr w = request(WRITE, &sge);
+		w.wr_id = (uint64_t)(FIRST_ID + n_asked - 1);
+		signaled_left++;
+		must(!try_post(w), "the last post");
+	}
+	wait_until(0);
+	must(signaled_left == 0 || broken, "completions did not come");
+	take_at_peer();
+}
 
 static void free_end(struct end *e)
 {
@@ -466,7 +704,7 @@ static void free_end(struct end *e)
 	free(e->buf);
 }
 
-static void run(size_t i)
+static void run(size_t i, uint64_t seed)
 {
 	int n;
 	struct ibv_device **list = ibv_get_device_list(&n);
@@ -486,7 +724,10 @@ static void run(size_t i)
 	to_init(&peer);
 	to_rts(&us, &peer);
 	to_rts(&peer, &us);
-	cases[i].run();
+	if (seed)
+		random_program(seed, i);
+	else
+		cases[i].run();
 	free_end(&us);
 	free_end(&peer);
 	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
@@ -494,13 +735,70 @@ static void run(size_t i)
 	must(!ibv_close_device(ctx), "ibv_close_device");
 }
 
+/* In a process of its own: strict reports each fault once. */
+static void run_random(uint64_t seed, size_t fault)
+{
+	char text[20], said[8192], *line = said, *end;
+	int fds[2], status;
+	size_t len = 0;
+	ssize_t got;
+
+	must(!pipe(fds), "pipe");
+	pid_t pid = fork();
+	must(pid >= 0, "fork");
+	if (pid == 0) {
+		snprintf(text, sizeof text, "%lu", (unsigned long)seed);
+		setenv("STRICT_SEED", text, 1);
+		alarm(20);
+		dup2(fds[1], 2);
+		dup2(fds[1], 1);
+		close(fds[0]);
+		close(fds[1]);
+		run(fault, seed);
+		exit(0);
+	}
+	close(fds[1]);
+	while (len < sizeof said - 1 &&
+	       (got = read(fds[0], said + len, sizeof said - 1 - len)) > 0)
+		len += (size_t)got;
+	said[len] = 0;
+	close(fds[0]);
+	must(waitpid(pid, &status, 0) == pid, "waitpid");
+	printf("%lu %s %d", (unsigned long)seed, cases[fault].name,
+	       WIFEXITED(status) ? WEXITSTATUS(status) : 128);
+	for (; (end = strchr(line, '\n')); line = end + 1) {
+		*end = 0;
+		if (strncmp(line, "strict: #", 9) == 0)
+			continue;
+		if (strncmp(line, "strict: ", 8) == 0)
+			printf(" %.*s", (int)strcspn(line + 8, ":"), line + 8);
+		else
+			printf(" \"%s\"", line);
+	}
+	puts("");
+}
+
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+	/* All, and those that are rules. */
+	const size_t all = sizeof cases / sizeof *cases, n = all - 3;
+
+	if (argc == 4) {
+		bool faulty = strcmp(argv[1], "faulty") == 0;
+		uint64_t to = strtoull(argv[3], NULL, 10);
+		for (uint64_t i = strtoull(argv[2], NULL, 10); i < to; i++) {
+			fflush(stdout);
+			size_t fault =
+				i % 40 == 0 ? n + i / 40 % 3 : 1 + i % (n - 1);
+			run_random(i, faulty ? fault : 0);
+		}
+		return 0;
+	}
+	for (size_t i = 0; i < n; i++) {
 		if (argc < 2)
 			puts(cases[i].name);
 		else if (strcmp(cases[i].name, argv[1]) == 0) {
-			run(i);
+			run(i, 0);
 			return 0;
 		}
 	}
