@@ -6,8 +6,12 @@ $B/strict.so: $(STRICT)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) -shared $^ -o $@
 $B/strict: lab/strict/strict $B/strict.so
 	$Qcp $< $@
-EVERYTHING += $B/strict.so $B/strict $B/broken
-everything: $B/strict.so $B/strict $B/broken
+$B/pingpong.so: tests/pingpong.c
+	@mkdir -p $(@D)
+	$Q$(CC) $(CFLAGS) -fPIC -shared $(LDFLAGS) $< -o $@
+STRICT_ALL := $B/strict.so $B/strict $B/broken $B/pingpong.so
+EVERYTHING += $(STRICT_ALL)
+everything: $(STRICT_ALL)
 
 ifeq ($(NIC),strict)
 export NIC
@@ -19,3 +23,6 @@ endif
 $B/broken: LDLIBS := -libverbs
 $B/broken: $B/tests/broken.o
 	$(link)
+.PHONY: strict-table
+strict-table: $B/pair $B/strict.so ## how many breaks and wrong answers NIC=strict reports
+	@lab/strict/table
