@@ -244,14 +244,23 @@ static void enter_queue(struct req *r, struct queue *q, struct cq *cq)
 		       cq->v->cqe);
 }
 
-/* Not freed: a completion that the device keeps still has its address as wr_id. */
+/* What is given up, or was not accepted, is kept: the device may have a completion with
+ * its address, and rxe may do later what it refused. */
+static void bury(struct req *r)
+{
+	static struct req *buried;
+
+	take_back(r);
+	leave_queue(r);
+	r->qp = NULL;
+	r->next = buried;
+	buried = r;
+}
+
 void give_up(struct queue *q)
 {
-	while (q->first) {
-		take_back(q->first);
-		q->first->qp = NULL;
-		leave_queue(q->first);
-	}
+	while (q->first)
+		bury(q->first);
 }
 
 static const struct {
@@ -555,14 +564,6 @@ static struct req *send_one(struct qp *qp, struct ibv_send_wr *w,
 	return r;
 }
 
-/* What the device did not accept. It is kept: rxe may do it later nevertheless. */
-static void refused(struct req *r)
-{
-	take_back(r);
-	r->qp = NULL;
-	leave_queue(r);
-}
-
 int send_list(struct qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
 	      void *caller,
 	      int (*post)(struct ibv_qp *, struct ibv_send_wr *,
@@ -595,7 +596,7 @@ int send_list(struct qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
 			i++;
 		*bad = w;
 		for (; i < n; i++)
-			refused(r[i]);
+			bury(r[i]);
 	}
 	free(copy);
 	free(sge);
@@ -639,7 +640,7 @@ int recv_list(struct qp *qp, struct srq *srq, struct ibv_recv_wr *list,
 			: real(srq->o.ctx)
 				     ->post_srq_recv(srq->v, &copy, &refuses);
 		if (rc) {
-			refused(r);
+			bury(r);
 			*bad = w;
 		}
 	}
