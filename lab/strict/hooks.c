@@ -139,6 +139,13 @@ static bool report_not_polled(void *obj, void *from)
 
 static unsigned async_events;
 
+static bool look_at_sends(void *qp, void *arg)
+{
+	(void)arg;
+	look_at_left(&((struct qp *)qp)->sq);
+	return false;
+}
+
 static void at_end(int status, void *arg)
 {
 	struct trace nowhere = { 0 };
@@ -146,6 +153,7 @@ static void at_end(int status, void *arg)
 	(void)arg;
 	if (status != 0 || pthread_mutex_trylock(&mutex))
 		return;
+	any(QP, look_at_sends, NULL);
 	if (async_events)
 		report("EVENT-NOT-ACKED", &nowhere, NULL,
 		       "%u asynchronous events were never acknowledged",

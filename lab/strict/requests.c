@@ -38,18 +38,17 @@ static bool is_poison(const char *p, size_t len)
 	       ((unsigned char)*p == POISON && memcmp(p, p + 1, len - 1) == 0);
 }
 
-/* Also where nothing is mapped any more. */
-static bool is_poison_safely(const struct use *u)
+/* Its bytes, or NULL if nothing is mapped there any more. */
+static char *copy_safely(const struct use *u)
 {
 	char *copy = malloc(u->len);
 	struct iovec to = { copy, u->len }, from = { u->at, u->len };
-	bool yes = copy &&
-		   process_vm_readv(getpid(), &to, 1, &from, 1, 0) ==
-			   (ssize_t)u->len &&
-		   is_poison(copy, u->len);
 
+	if (copy &&
+	    process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)u->len)
+		return copy;
 	free(copy);
-	return yes;
+	return NULL;
 }
 
 /* ---- regions ------------------------------------------------------------ */
@@ -148,6 +147,14 @@ static void unlink_use(struct use *u)
 	u->mr = NULL;
 }
 
+static void report_changed(const struct use *u, const char *bytes)
+{
+	if (sum_of(bytes, u->len) != u->sum)
+		report("BUFFER-CHANGED", &u->req->from, u->req,
+		       "the bytes changed between the post and the poll of "
+		       "their completion: the device may send either");
+}
+
 /* The device does not use these bytes any more: the program has them. A WRITE with
  * immediate takes a receive, and not its buffer, where the WRITE itself may have gone. */
 static void return_bytes(struct use *u, bool taken_by_write)
@@ -165,10 +172,8 @@ static void return_bytes(struct use *u, bool taken_by_write)
 			       "its completion was polled",
 			       u->req->recv ? "receive" : "READ or atomic");
 		memcpy(u->at, shadow_of(u), u->len);
-	} else if (!u->dest && u->check && sum_of(u->at, u->len) != u->sum) {
-		report("BUFFER-CHANGED", &u->req->from, u->req,
-		       "the bytes changed between the post and the poll of "
-		       "their completion: the device may send either");
+	} else if (!u->dest && u->check) {
+		report_changed(u, u->at);
 	}
 	unlink_use(u);
 }
@@ -178,10 +183,28 @@ static void take_back(struct req *r)
 {
 	for (unsigned i = 0; i < r->n_uses; i++) {
 		struct use *u = &r->use[i];
-		if (u->mr && u->dest && u->shadowed && is_poison_safely(u))
+		if (!u->mr)
+			continue;
+		char *copy = copy_safely(u);
+		if (copy && u->dest && u->shadowed && is_poison(copy, u->len))
 			memcpy(u->at, shadow_of(u), u->len);
+		free(copy);
 		unlink_use(u);
 	}
+}
+
+void look_at_left(const struct queue *q)
+{
+	for (const struct req *r = q->first; r; r = r->next)
+		for (unsigned i = 0; i < r->n_uses; i++) {
+			const struct use *u = &r->use[i];
+			char *copy = u->mr && u->check && !u->dest
+					     ? copy_safely(u)
+					     : NULL;
+			if (copy)
+				report_changed(u, copy);
+			free(copy);
+		}
 }
 
 void forget_region(struct region *mr, const struct trace *from)

@@ -166,6 +166,8 @@ int recv_list(struct qp *qp, struct srq *srq, struct ibv_recv_wr *list,
 void finish(struct ibv_wc *wc);
 /* The queue is given up: QP destroyed or reset. */
 void give_up(struct queue *q);
+/* The program ends: have bytes changed that the device may still send? */
+void look_at_left(const struct queue *q);
 /* The region goes. */
 void forget_region(struct region *mr, const struct trace *from);
 
