@@ -202,7 +202,7 @@ static void get_event(void)
 
 static void right(void)
 {
-	strcpy(peer.buf, "of the peer");
+	memcpy(peer.buf, "of the peer", 12);
 	receive(&peer, HALF, 64);
 	post(SEND, 0, 64, SIG);
 	wait_for(&peer, 1);
@@ -263,7 +263,7 @@ static void receives(uint32_t n)
 	struct ibv_recv_wr w = { 0 }, *bad;
 
 	while (n--)
-		ibv_post_recv(us.qp, &w, &bad);
+		(void)ibv_post_recv(us.qp, &w, &bad);
 }
 
 static void rq_full(void)
@@ -603,7 +603,7 @@ static bool draw(struct ibv_send_wr *w, struct ibv_sge *sge, bool *again)
 	*sge = (struct ibv_sge){ (uintptr_t)slot_of(&us, slot), len,
 				 us.mr->lkey };
 	*w = request(op, sge);
-	w->wr_id = (uint64_t)(FIRST_ID + n_asked);
+	w->wr_id = FIRST_ID + (uint64_t)n_asked;
 	w->send_flags = rnd(3) == 0 || in_queue >= 3 ? SIG : 0;
 	w->send_flags |= rnd(4) == 0 ? IBV_SEND_FENCE : 0;
 	w->send_flags |= takes && rnd(2) ? IBV_SEND_SOLICITED : 0;
@@ -687,7 +687,7 @@ static void random_program(uint64_t seed, size_t fault)
 	if (signaled_left == 0 && n_asked > n_done && !broken) {
 		struct ibv_sge sge = here(0, 8);
 		struct ibv_send_wr w = request(WRITE, &sge);
-		w.wr_id = (uint64_t)(FIRST_ID + n_asked - 1);
+		w.wr_id = FIRST_ID + (uint64_t)n_asked - 1;
 		signaled_left++;
 		must(!try_post(w), "the last post");
 	}

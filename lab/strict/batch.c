@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lab/strict/batch.c - ibv_wr_*: what is between ibv_wr_start and ibv_wr_complete is
- * collected, and then treated like a list of ibv_post_send. The device gets it through
- * its own functions, because it may be able to do more there.
+ * collected, and then posted like a list of ibv_post_send, which may take turns with it
+ * (man ibv_wr_post). Not for QPs that ask for what only ibv_wr_* can do.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,13 +146,6 @@ static void wr_write_imm(struct ibv_qp_ex *x, uint32_t rkey, uint64_t addr,
 	remote(x, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr)->imm_data = imm;
 }
 
-static void wr_atomic_write(struct ibv_qp_ex *x, uint32_t rkey, uint64_t addr,
-			    const void *bytes)
-{
-	remote(x, IBV_WR_ATOMIC_WRITE, rkey, addr);
-	set_inline(x, (void *)(uintptr_t)bytes, 8);
-}
-
 static void atomic(struct ibv_qp_ex *x, enum ibv_wr_opcode op, uint32_t rkey,
 		   uint64_t addr, uint64_t add_or_compare, uint64_t swap)
 {
@@ -197,80 +189,6 @@ static void set_ud_addr(struct ibv_qp_ex *x, struct ibv_ah *ah, uint32_t qpn,
 	w->wr.ud.remote_qkey = qkey;
 }
 
-/* One of them, by the device's own functions. */
-static void replay(const struct qp *qp, struct ibv_qp_ex *x,
-		   const struct ibv_send_wr *w)
-{
-	const struct ibv_qp_ex *d = &qp->ex;
-	uint32_t rkey = w->wr.rdma.rkey;
-	uint64_t addr = w->wr.rdma.remote_addr;
-
-	x->wr_id = w->wr_id;
-	x->wr_flags = w->send_flags & ~(unsigned)IBV_SEND_INLINE;
-	switch (w->opcode) {
-	case IBV_WR_SEND:
-		d->wr_send(x);
-		break;
-	case IBV_WR_SEND_WITH_IMM:
-		d->wr_send_imm(x, w->imm_data);
-		break;
-	case IBV_WR_SEND_WITH_INV:
-		d->wr_send_inv(x, w->invalidate_rkey);
-		break;
-	case IBV_WR_LOCAL_INV:
-		d->wr_local_inv(x, w->invalidate_rkey);
-		return;
-	case IBV_WR_BIND_MW:
-		d->wr_bind_mw(x, w->bind_mw.mw, w->bind_mw.rkey,
-			      &w->bind_mw.bind_info);
-		return;
-	case IBV_WR_RDMA_READ:
-		d->wr_rdma_read(x, rkey, addr);
-		break;
-	case IBV_WR_RDMA_WRITE:
-		d->wr_rdma_write(x, rkey, addr);
-		break;
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		d->wr_rdma_write_imm(x, rkey, addr, w->imm_data);
-		break;
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-		d->wr_atomic_cmp_swp(
-			x, w->wr.atomic.rkey, w->wr.atomic.remote_addr,
-			w->wr.atomic.compare_add, w->wr.atomic.swap);
-		break;
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		d->wr_atomic_fetch_add(x, w->wr.atomic.rkey,
-				       w->wr.atomic.remote_addr,
-				       w->wr.atomic.compare_add);
-		break;
-	default: /* IBV_WR_ATOMIC_WRITE */
-		d->wr_atomic_write(x, rkey, addr,
-				   (void *)(uintptr_t)w->sg_list[0].addr);
-		return;
-	}
-	if (qp->v->qp_type == IBV_QPT_UD)
-		d->wr_set_ud_addr(x, w->wr.ud.ah, w->wr.ud.remote_qpn,
-				  w->wr.ud.remote_qkey);
-	if (w->send_flags & IBV_SEND_INLINE)
-		d->wr_set_inline_data(x, (void *)(uintptr_t)w->sg_list[0].addr,
-				      w->sg_list[0].length);
-	else
-		d->wr_set_sge_list(x, (size_t)w->num_sge, w->sg_list);
-}
-
-static int replay_all(struct ibv_qp *v, struct ibv_send_wr *list,
-		      struct ibv_send_wr **bad)
-{
-	struct qp *qp = find(QP, v);
-	struct ibv_qp_ex *x = (struct ibv_qp_ex *)v;
-
-	qp->ex.wr_start(x);
-	for (struct ibv_send_wr *w = list; w; w = w->next)
-		replay(qp, x, w);
-	*bad = list; /* all or nothing: man ibv_wr_post */
-	return qp->ex.wr_complete(x);
-}
-
 static int complete(struct ibv_qp_ex *x)
 {
 	struct ibv_send_wr *bad;
@@ -279,22 +197,22 @@ static int complete(struct ibv_qp_ex *x)
 	if (!qp->list)
 		return 0;
 	lock();
-	int rc = send_list(qp, qp->list, &bad, __builtin_return_address(0),
-			   replay_all);
+	int rc = send_list(qp, qp->list, &bad, __builtin_return_address(0));
 	unlock();
 	drop_list(qp);
 	return rc;
 }
 
-void hook_batch(struct qp *qp)
+void hook_batch(struct qp *qp, uint64_t ops)
 {
+	const uint64_t only_here =
+		IBV_QP_EX_WITH_TSO | IBV_QP_EX_WITH_ATOMIC_WRITE;
 	struct ibv_qp_ex *(*to_ex)(struct ibv_qp *) =
 		next_function("ibv_qp_to_qp_ex");
 	struct ibv_qp_ex *x = to_ex(qp->v);
 
-	if (!x)
+	if (!x || (ops & only_here) || qp->v->qp_type == IBV_QPT_XRC_SEND)
 		return;
-	qp->ex = *x;
 	x->wr_start = start;
 	x->wr_complete = complete;
 	x->wr_abort = start;
@@ -308,7 +226,6 @@ void hook_batch(struct qp *qp)
 	x->wr_rdma_write_imm = wr_write_imm;
 	x->wr_atomic_cmp_swp = wr_cmp_swp;
 	x->wr_atomic_fetch_add = wr_fetch_add;
-	x->wr_atomic_write = wr_atomic_write;
 	x->wr_set_ud_addr = set_ud_addr;
 	x->wr_set_sge = set_sge;
 	x->wr_set_sge_list = set_sge_list;

@@ -173,6 +173,18 @@ static int in_use(int rc, const char *what, void *caller)
 	return rc;
 }
 
+static int give_back(enum kind kind, const void *key, int rc, const char *what,
+		     void *caller)
+{
+	struct obj *o = find(kind, key);
+
+	in_use(rc, what, caller);
+	if (rc == 0 && o)
+		drop(o);
+	unlock();
+	return rc;
+}
+
 /* ---- PD, region, window -------------------------------------------------- */
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *ctx)
@@ -189,12 +201,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *ctx)
 int ibv_dealloc_pd(struct ibv_pd *pd)
 {
 	lock();
-	int rc = in_use(NEXT(ibv_dealloc_pd)(pd), "a PD", CALLER);
-	struct obj *o = find(PD, pd);
-	if (rc == 0 && o)
-		drop(o);
-	unlock();
-	return rc;
+	return give_back(PD, pd, NEXT(ibv_dealloc_pd)(pd), "a PD", CALLER);
 }
 
 static struct ibv_mr *have_region(struct ibv_mr *v, uint64_t iova,
@@ -312,12 +319,8 @@ static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 static int dealloc_mw(struct ibv_mw *mw)
 {
 	lock();
-	struct obj *o = find(WINDOW, mw);
-	int rc = in_use(real(mw->context)->dealloc_mw(mw), "a window", CALLER);
-	if (rc == 0 && o)
-		drop(o);
-	unlock();
-	return rc;
+	return give_back(WINDOW, mw, real(mw->context)->dealloc_mw(mw),
+			 "a window", CALLER);
 }
 
 /* ---- CQ and channel ------------------------------------------------------ */
@@ -349,13 +352,8 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *ctx)
 int ibv_destroy_comp_channel(struct ibv_comp_channel *ch)
 {
 	lock();
-	struct obj *o = find(CHANNEL, ch);
-	int rc =
-		in_use(NEXT(ibv_destroy_comp_channel)(ch), "a channel", CALLER);
-	if (rc == 0 && o)
-		drop(o);
-	unlock();
-	return rc;
+	return give_back(CHANNEL, ch, NEXT(ibv_destroy_comp_channel)(ch),
+			 "a channel", CALLER);
 }
 
 struct ibv_cq *ibv_create_cq(struct ibv_context *ctx, int cqe, void *context,
@@ -660,10 +658,8 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *ctx,
 	struct ibv_qp *v = d->ex.create_qp_ex(ctx, attr);
 
 	have_qp(v, (struct ibv_qp_init_attr *)attr, CALLER);
-	if (v && (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
-	    !(attr->send_ops_flags & IBV_QP_EX_WITH_TSO) &&
-	    v->qp_type != IBV_QPT_XRC_SEND)
-		hook_batch(find(QP, v));
+	if (v && (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+		hook_batch(find(QP, v), attr->send_ops_flags);
 	return v;
 }
 
@@ -727,8 +723,7 @@ static int post_send(struct ibv_qp *v, struct ibv_send_wr *list,
 		     struct ibv_send_wr **bad)
 {
 	lock();
-	int rc = send_list(find(QP, v), list, bad, CALLER,
-			   real(v->context)->post_send);
+	int rc = send_list(find(QP, v), list, bad, CALLER);
 	unlock();
 	return rc;
 }

@@ -114,7 +114,7 @@ void report(const char *rule, const struct trace *from, struct req *r,
 
 	len = (size_t)snprintf(line, sizeof line, "strict: %s: ", rule);
 	va_start(args, fmt);
-	len += (size_t)vsnprintf(line + len, 400, fmt, args);
+	vsnprintf(line + len, 400, fmt, args);
 	va_end(args);
 	len = strlen(line);
 	for (int i = 0; i < DEPTH && from->at[i]; i++) {

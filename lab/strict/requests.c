@@ -9,7 +9,6 @@
  * What the device writes (receives, READs, atomics) it writes into a shadow of the
  * region. The program's buffer holds poison until the completion is polled.
  */
-#include <alloca.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +16,8 @@
 #include <unistd.h>
 
 #include "strict.h"
+
+enum { MOST_SGES = 256 }; /* no device has more, and the copy is on the stack */
 
 static uint64_t sum_of(const char *p, size_t len)
 {
@@ -542,11 +543,14 @@ static struct req *new_req(struct qp *qp, uint64_t wr_id, int num_sge,
 	return r;
 }
 
-static void copy_sges(struct ibv_sge *to, struct ibv_sge **list, int n)
+static struct ibv_sge *copy_sges(struct ibv_sge *to, const struct ibv_sge *from,
+				 int *n)
 {
-	if (n > 0)
-		memcpy(to, *list, (size_t)n * sizeof *to);
-	*list = to;
+	if (*n < 0 || *n > MOST_SGES)
+		*n = *n < 0 ? 0 : MOST_SGES;
+	for (int i = 0; i < *n; i++)
+		to[i] = from[i];
+	return to;
 }
 
 static void check_sges(struct req *r, int n, uint32_t max)
@@ -588,62 +592,46 @@ static struct req *send_one(struct qp *qp, struct ibv_send_wr *w,
 }
 
 int send_list(struct qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
-	      void *caller,
-	      int (*post)(struct ibv_qp *, struct ibv_send_wr *,
-			  struct ibv_send_wr **))
+	      void *caller)
 {
 	struct trace from = trace_from(caller);
-	struct ibv_send_wr *w, *refuses = NULL;
-	size_t n = 0, sges = 0, i;
+	int rc = 0;
 
 	check_orphan(qp);
-	for (w = list; w; w = w->next, n++)
-		sges += w->num_sge > 0 ? (size_t)w->num_sge : 0;
-	struct ibv_send_wr *copy = malloc(n * sizeof *copy);
-	struct ibv_sge *sge = malloc((sges + 1) * sizeof *sge), *s = sge;
-	struct req **r = malloc(n * sizeof *r);
-	if (!copy || !sge || !r)
-		abort();
-	for (w = list, i = 0; w; w = w->next, i++) {
-		copy[i] = *w;
-		copy[i].next = w->next ? &copy[i + 1] : NULL;
-		if (copy[i].num_sge < 0)
-			copy[i].num_sge = 0;
-		copy_sges(s, &copy[i].sg_list, copy[i].num_sge);
-		s += copy[i].num_sge;
-		r[i] = send_one(qp, &copy[i], &from);
+	for (struct ibv_send_wr *w = list; w && !rc; w = w->next) {
+		struct ibv_send_wr copy = *w, *refuses;
+		struct ibv_sge sge[MOST_SGES];
+		copy.next = NULL;
+		copy.sg_list = copy_sges(sge, w->sg_list, &copy.num_sge);
+		struct req *r = send_one(qp, &copy, &from);
+		rc = real(qp->o.ctx)->post_send(qp->v, &copy, &refuses);
+		if (rc) {
+			bury(r);
+			*bad = w;
+		}
 	}
-	int rc = post(qp->v, copy, &refuses);
-	if (rc) {
-		for (w = list, i = 0; w && &copy[i] != refuses; w = w->next)
-			i++;
-		*bad = w;
-		for (; i < n; i++)
-			bury(r[i]);
-	}
-	free(copy);
-	free(sge);
-	free(r);
 	return rc;
 }
 
+/* To a QP's own queue, or to an SRQ; the other one is NULL. */
 int recv_list(struct qp *qp, struct srq *srq, struct ibv_recv_wr *list,
 	      struct ibv_recv_wr **bad, void *caller)
 {
 	struct trace from = trace_from(caller);
-	struct queue *q = qp ? qp->rq : &srq->rq;
+	struct queue *q = srq ? &srq->rq : qp->rq;
 	struct ibv_pd *pd = srq ? srq->v->pd : qp->v->pd;
 	int rc = 0;
 
 	check_orphan(qp);
 	for (struct ibv_recv_wr *w = list; w && !rc; w = w->next) {
-		int n = w->num_sge > 0 ? w->num_sge : 0;
 		struct ibv_recv_wr copy = *w, *refuses;
-		struct ibv_sge sge[n + 1];
-		struct req *r = new_req(qp, w->wr_id, n, &from);
+		struct ibv_sge sge[MOST_SGES];
+		copy.next = NULL;
+		copy.sg_list = copy_sges(sge, w->sg_list, &copy.num_sge);
+		struct req *r = new_req(qp, w->wr_id, copy.num_sge, &from);
 
 		r->recv = true;
-		if (qp && qp->state == IBV_QPS_RESET)
+		if (!srq && qp->state == IBV_QPS_RESET)
 			report("WRONG-STATE", &r->from, r,
 			       "a receive is posted to a QP in state RESET");
 		if (q->n >= q->max)
@@ -651,17 +639,15 @@ int recv_list(struct qp *qp, struct srq *srq, struct ibv_recv_wr *list,
 			       "%u receives are posted and not polled, and the "
 			       "queue has %u places",
 			       q->n + 1, q->max);
-		if (qp)
-			check_sges(r, n, qp->cap.max_recv_sge);
-		copy.next = NULL;
-		copy_sges(sge, &copy.sg_list, n);
-		for (int i = 0; i < n; i++)
+		if (!srq)
+			check_sges(r, w->num_sge, qp->cap.max_recv_sge);
+		for (int i = 0; i < copy.num_sge; i++)
 			name_bytes(r, &sge[i], pd, true);
-		enter_queue(r, q, qp ? qp->recv_cq : NULL);
+		enter_queue(r, q, srq ? NULL : qp->recv_cq);
 		copy.wr_id = (uintptr_t)r;
-		rc = qp ? real(qp->o.ctx)->post_recv(qp->v, &copy, &refuses)
-			: real(srq->o.ctx)
-				     ->post_srq_recv(srq->v, &copy, &refuses);
+		rc = srq ? real(srq->o.ctx)
+				     ->post_srq_recv(srq->v, &copy, &refuses)
+			 : real(qp->o.ctx)->post_recv(qp->v, &copy, &refuses);
 		if (rc) {
 			bury(r);
 			*bad = w;

@@ -106,7 +106,6 @@ struct qp {
 	enum ibv_qp_state state;
 	unsigned rd_atomic, access;
 	struct req *orphan;       /* a receive whose region is gone */
-	struct ibv_qp_ex ex;      /* its own wr_ functions */
 	struct ibv_send_wr *list; /* ibv_wr_*: not yet complete */
 };
 
@@ -155,11 +154,10 @@ void *next_function(const char *name);
 
 /* ---- requests.c -------------------------------------------------------- */
 
-/* Post a list: the device gets a copy, in which addresses and wr_ids are ours. */
+/* Post a list, one by one: the device gets copies, in which addresses and wr_ids are
+ * ours. */
 int send_list(struct qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
-	      void *caller,
-	      int (*post)(struct ibv_qp *, struct ibv_send_wr *,
-			  struct ibv_send_wr **));
+	      void *caller);
 int recv_list(struct qp *qp, struct srq *srq, struct ibv_recv_wr *list,
 	      struct ibv_recv_wr **bad, void *caller);
 /* A completion goes to the program. */
@@ -173,7 +171,7 @@ void forget_region(struct region *mr, const struct trace *from);
 
 /* ---- batch.c ----------------------------------------------------------- */
 
-void hook_batch(struct qp *qp);
+void hook_batch(struct qp *qp, uint64_t ops);
 
 /* ---- hooks.c ----------------------------------------------------------- */
 
