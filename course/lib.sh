@@ -93,6 +93,7 @@ run_pair() {
 	ask_lab "$1" "$command"
 	rc=$?
 	cat "$1/said" >&2
+	[ "${NIC-}" != strict ] || grep -h '^strict: [A-Z]' "$1"/*.err >&2
 	return $rc
 }
 

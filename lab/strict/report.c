@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,26 +29,48 @@ struct trace trace_from(void *caller)
 	return t;
 }
 
+/* What is in that file, read once: a program that waits for its reports is another program. */
+static const char *bytes_of(const char *file)
+{
+	static struct {
+		char name[256];
+		char *bytes;
+	} known[8];
+	struct stat st;
+	int i = 0;
+
+	while (i < 8 && known[i].bytes && strcmp(known[i].name, file) != 0)
+		i++;
+	if (i == 8 || known[i].bytes)
+		return i == 8 ? NULL : known[i].bytes;
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	char *bytes = fstat(fd, &st) == 0 ? malloc((size_t)st.st_size) : NULL;
+	ssize_t all = 0, got;
+	while (bytes &&
+	       (got = read(fd, bytes + all, (size_t)(st.st_size - all))) > 0)
+		all += got;
+	close(fd);
+	if (!bytes || all != st.st_size) {
+		free(bytes);
+		return NULL;
+	}
+	snprintf(known[i].name, sizeof known[i].name, "%s", file);
+	return known[i].bytes = bytes;
+}
+
 /* The function of the symbol table of FILE that has the byte at `at`. dladdr() knows only
  * those that other libraries may call. */
 static bool symbol_of(const char *file, uintptr_t at, char *to, size_t len)
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	bool found = false;
+	const char *p = bytes_of(file);
 
-	if (fd < 0)
-		return false;
-	const char *p = fstat(fd, &st) == 0
-				? mmap(NULL, (size_t)st.st_size, PROT_READ,
-				       MAP_PRIVATE, fd, 0)
-				: MAP_FAILED;
-	close(fd);
-	if (p == MAP_FAILED)
+	if (!p)
 		return false;
 	const ElfW(Ehdr) *e = (const void *)p;
 	const ElfW(Shdr) *s = (const void *)(p + e->e_shoff);
-	for (int i = 0; i < e->e_shnum && !found; i++) {
+	for (int i = 0; i < e->e_shnum; i++) {
 		if (s[i].sh_type != SHT_SYMTAB && s[i].sh_type != SHT_DYNSYM)
 			continue;
 		const ElfW(Sym) *sym = (const void *)(p + s[i].sh_offset);
@@ -60,12 +81,10 @@ static bool symbol_of(const char *file, uintptr_t at, char *to, size_t len)
 				continue;
 			snprintf(to, len, "%s+0x%lx", names + sym[k].st_name,
 				 (unsigned long)(at - sym[k].st_value));
-			found = true;
-			break;
+			return true;
 		}
 	}
-	munmap((void *)p, (size_t)st.st_size);
-	return found;
+	return false;
 }
 
 /* "post+0x2a", or "libc.so.6+0x1234"; is it the program's own? */
