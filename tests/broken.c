@@ -54,14 +54,10 @@ static void make_end(struct end *e, uint32_t receives)
 	e->cq = ibv_create_cq(ctx, CQE, NULL, channel, 0);
 	must(e->cq != NULL, "ibv_create_cq");
 	struct ibv_qp_init_attr init = {
+		.cap = { 7, receives, 2, 1, 32 },
+		.recv_cq = e->cq,
 		.qp_type = IBV_QPT_RC,
 		.send_cq = e->cq,
-		.recv_cq = e->cq,
-		.cap = { .max_send_wr = 7,
-			 .max_recv_wr = receives,
-			 .max_send_sge = 2,
-			 .max_recv_sge = 1,
-			 .max_inline_data = 32 },
 	};
 	e->qp = ibv_create_qp(pd, &init);
 	must(e->qp != NULL, "ibv_create_qp");
@@ -107,8 +103,7 @@ static void to_rts(struct end *e, const struct end *other)
 	     "RTR");
 	attr = (struct ibv_qp_attr){
 		.qp_state = IBV_QPS_RTS,
-		.timeout =
-			20, /* a fenced READ that is repeated hangs: docs/rxe.md */
+		.timeout = 20, /* rxe never repeats a fenced READ */
 		.retry_cnt = 6,
 		.max_rd_atomic = (uint8_t)depth
 	};

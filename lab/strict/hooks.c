@@ -372,6 +372,11 @@ int ibv_destroy_cq(struct ibv_cq *v)
 
 	lock();
 	struct cq *cq = find(CQ, v);
+	for (int i = 0; cq && cq->acks != cq->events && i < 100; i++) {
+		unlock(); /* another thread may be about to do it */
+		usleep(10 * 1000);
+		lock();
+	}
 	if (cq && cq->acks != cq->events) {
 		report("EVENT-NOT-ACKED", &from, NULL,
 		       "%u events of the CQ were taken and %u acknowledged: "
@@ -412,8 +417,10 @@ static int poll_cq(struct ibv_cq *v, int n, struct ibv_wc *wc)
 	lock();
 	struct cq *cq = find(CQ, v);
 	unsigned want = n > 0 ? (unsigned)n : 0, k;
-	int got = take(cq, want);
-	if (got < 0) {
+	int got = cq ? take(cq, want) : real(v->context)->poll_cq(v, n, wc);
+	for (int i = 0; !cq && i < got; i++)
+		finish(&wc[i]);
+	if (!cq || got < 0) {
 		unlock();
 		return got;
 	}
@@ -455,12 +462,14 @@ static int req_notify_cq(struct ibv_cq *v, int solicited_only)
 {
 	lock();
 	struct cq *cq = find(CQ, v);
-	int got = cq->ex.start_poll ? 0 : take(cq, cq->n_held + 16);
-	if (got > 0)
-		cq->n_held += (unsigned)got;
-	cq->missed = cq->n_held;
-	cq->polled = !cq->missed && !any(QP, has_due, cq);
-	cq->armed = true;
+	if (cq) {
+		int got = cq->ex.start_poll ? 0 : take(cq, cq->n_held + 16);
+		if (got > 0)
+			cq->n_held += (unsigned)got;
+		cq->missed = cq->n_held;
+		cq->polled = !cq->missed && !any(QP, has_due, cq);
+		cq->armed = true;
+	}
 	int rc = real(v->context)->req_notify_cq(v, solicited_only);
 	unlock();
 	return rc;
@@ -543,10 +552,10 @@ int ibv_get_async_event(struct ibv_context *ctx, struct ibv_async_event *event)
 
 void ibv_ack_async_event(struct ibv_async_event *event)
 {
+	NEXT(ibv_ack_async_event)(event); /* who destroys a QP waits for it */
 	lock();
 	async_events -= async_events > 0;
 	unlock();
-	NEXT(ibv_ack_async_event)(event);
 }
 
 /* A CQ of ibv_create_cq_ex, which is polled through functions of its own. */
@@ -669,16 +678,16 @@ int ibv_modify_qp(struct ibv_qp *v, struct ibv_qp_attr *attr, int mask)
 
 	lock();
 	struct qp *qp = find(QP, v);
-	const struct ibv_device_attr *can =
-		&((struct device *)find(DEVICE, v->context))->can;
+	struct device *d = find(DEVICE, v->context);
 	int depth = (mask & IBV_QP_MAX_QP_RD_ATOMIC) ? attr->max_rd_atomic : -1;
 	int dest = (mask & IBV_QP_MAX_DEST_RD_ATOMIC) ? attr->max_dest_rd_atomic
 						      : -1;
-	if (depth > can->max_qp_init_rd_atom || dest > can->max_qp_rd_atom)
+	if (d && (depth > d->can.max_qp_init_rd_atom ||
+		  dest > d->can.max_qp_rd_atom))
 		report("RD-ATOMIC", &from, NULL,
 		       "max_rd_atomic or max_dest_rd_atomic is more than the "
 		       "device has (%d, %d)",
-		       can->max_qp_init_rd_atom, can->max_qp_rd_atom);
+		       d->can.max_qp_init_rd_atom, d->can.max_qp_rd_atom);
 	if (dest == 0 && qp &&
 	    (qp->access & (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)))
 		report("RD-ATOMIC", &from, NULL,
@@ -723,7 +732,9 @@ static int post_send(struct ibv_qp *v, struct ibv_send_wr *list,
 		     struct ibv_send_wr **bad)
 {
 	lock();
-	int rc = send_list(find(QP, v), list, bad, CALLER);
+	struct qp *qp = find(QP, v); /* vendors' calls make others */
+	int rc = qp ? send_list(qp, list, bad, CALLER)
+		    : real(v->context)->post_send(v, list, bad);
 	unlock();
 	return rc;
 }
@@ -732,7 +743,9 @@ static int post_recv(struct ibv_qp *v, struct ibv_recv_wr *list,
 		     struct ibv_recv_wr **bad)
 {
 	lock();
-	int rc = recv_list(find(QP, v), NULL, list, bad, CALLER);
+	struct qp *qp = find(QP, v);
+	int rc = qp ? recv_list(qp, NULL, list, bad, CALLER)
+		    : real(v->context)->post_recv(v, list, bad);
 	unlock();
 	return rc;
 }
@@ -741,7 +754,9 @@ static int post_srq_recv(struct ibv_srq *v, struct ibv_recv_wr *list,
 			 struct ibv_recv_wr **bad)
 {
 	lock();
-	int rc = recv_list(NULL, find(SRQ, v), list, bad, CALLER);
+	struct srq *srq = find(SRQ, v);
+	int rc = srq ? recv_list(NULL, srq, list, bad, CALLER)
+		     : real(v->context)->post_srq_recv(v, list, bad);
 	unlock();
 	return rc;
 }

@@ -18,6 +18,8 @@
 #include "strict.h"
 
 enum { MOST_SGES = 256 }; /* no device has more, and the copy is on the stack */
+/* Addresses have 48 bits: so a wr_id that is not ours is known. */
+static const uint64_t ours = 0x57a1ull << 48;
 
 static uint64_t sum_of(const char *p, size_t len)
 {
@@ -316,11 +318,13 @@ static void check_orphan(struct qp *qp)
 
 void finish(struct ibv_wc *wc)
 {
-	struct req *r = (struct req *)(uintptr_t)wc->wr_id;
+	struct req *r = (struct req *)(uintptr_t)(wc->wr_id ^ ours);
 
 	bool by_write = wc->status == IBV_WC_SUCCESS &&
 			wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
 
+	if (wc->wr_id >> 48 != ours >> 48)
+		return; /* of a queue that we do not know */
 	wc->wr_id = r->wr_id;
 	if (wc->status == IBV_WC_SUCCESS)
 		check_orphan(r->qp);
@@ -587,7 +591,7 @@ static struct req *send_one(struct qp *qp, struct ibv_send_wr *w,
 		for (int i = 0; i < w->num_sge; i++)
 			name_bytes(r, &w->sg_list[i], qp->v->pd, to_us);
 	enter_queue(r, &qp->sq, signaled ? qp->send_cq : NULL);
-	w->wr_id = (uintptr_t)r;
+	w->wr_id = (uintptr_t)r | ours;
 	return r;
 }
 
@@ -644,7 +648,7 @@ int recv_list(struct qp *qp, struct srq *srq, struct ibv_recv_wr *list,
 		for (int i = 0; i < copy.num_sge; i++)
 			name_bytes(r, &sge[i], pd, true);
 		enter_queue(r, q, srq ? NULL : qp->recv_cq);
-		copy.wr_id = (uintptr_t)r;
+		copy.wr_id = (uintptr_t)r | ours;
 		rc = srq ? real(srq->o.ctx)
 				     ->post_srq_recv(srq->v, &copy, &refuses)
 			 : real(qp->o.ctx)->post_recv(qp->v, &copy, &refuses);

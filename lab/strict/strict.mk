@@ -26,6 +26,3 @@ $B/broken: $B/tests/broken.o
 .PHONY: strict-table
 strict-table: $B/pair $B/strict.so ## how many breaks and wrong answers NIC=strict reports
 	@lab/strict/table
-.PHONY: strict-cost
-strict-cost: $B/pair $B/strict.so $(filter $B/%/server $B/%/client,$(PROGRAMS))
-	@lab/strict/cost
