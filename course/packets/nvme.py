@@ -178,8 +178,9 @@ def show(lines):
 
 def normal(lines):
     """What of an excerpt is the same on each run. Numbers that vary become names: the same
-    number the same name. What acknowledges what depends on who is faster, so ACKs do not count."""
-    names, out = {}, []
+    number the same name. What acknowledges what depends on who is faster, so ACKs do not count.
+    The CM's last message is on a QP of its own, and the first SEND may overtake it: it goes to the end."""
+    names, out, last = {}, [], []
     for text in lines:
         text = re.sub(r"^ *\d+\.\d+ *", "", text.rstrip()).strip()
         text = re.sub(r"(PSN) \d+|(head of the queue) \d+", r"\1\2", text)
@@ -187,8 +188,8 @@ def normal(lines):
             name = names.setdefault((kind, found), f"{kind} {len(names)}")
             text = re.sub(f"{kind} {found}\\b", name, text)
         if not re.search(r" ACK\b", text):
-            out.append(re.sub("  +", " ", text))
-    return out
+            (last if "ready to use" in text else out).append(re.sub("  +", " ", text))
+    return out + last
 
 
 def differs(page, got):
