@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 		if (now_ms() > end)
 			die("RDMA_CM_EVENT_REJECTED, status 8: "
 			    "nobody listens on this port");
-		undo(&cm);
+		undo_queues(&cm);
 		nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
 	}
 
@@ -116,8 +116,8 @@ int main(int argc, char **argv)
 		die_err(ENOMEM, "calloc");
 	for (size_t k = 0; is_write && k < len; k++)
 		data[k] = byte_at(k);
-	struct ibv_mr *mr =
-		ibv_reg_mr(cm.id->pd, data, len, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_mr *mr = ibv_reg_mr(cm.pd, data, len,
+				       is_write ? 0 : IBV_ACCESS_LOCAL_WRITE);
 	if (!mr)
 		die_err(errno, "ibv_reg_mr");
 	for (uint32_t i = 0; i < wish.count; i++) {

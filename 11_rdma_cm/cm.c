@@ -176,8 +176,22 @@ static void post_receive(struct cm *cm, int i)
 		die_err(rc, "ibv_post_recv");
 }
 
+/* Once, also if the client has to try again: a PD, and in it the memory of the messages. */
+static void make_memory(struct cm *cm)
+{
+	cm->pd = ibv_alloc_pd(cm->id->verbs);
+	if (!cm->pd)
+		die_err(errno, "ibv_alloc_pd");
+	cm->mr = ibv_reg_mr(cm->pd, &cm->memory, sizeof cm->memory,
+			    IBV_ACCESS_LOCAL_WRITE);
+	if (!cm->mr)
+		die_err(errno, "ibv_reg_mr");
+}
+
 void make_queues(struct cm *cm)
 {
+	if (!cm->pd)
+		make_memory(cm);
 	cm->cq = ibv_create_cq(cm->id->verbs, RECEIVES + 2, NULL, NULL, 0);
 	if (!cm->cq)
 		die_err(errno, "ibv_create_cq");
@@ -189,13 +203,8 @@ void make_queues(struct cm *cm)
 	init.cap.max_send_wr = 2;
 	init.cap.max_recv_wr = RECEIVES;
 	init.cap.max_send_sge = init.cap.max_recv_sge = 1;
-	/* DOC: create-qp. NULL: the PD that librdmacm has for each device. The QP is in
-	 * INIT then, so receives may be posted. */
-	must(rdma_create_qp(cm->id, NULL, &init), "rdma_create_qp");
-	cm->mr = ibv_reg_mr(cm->id->pd, &cm->memory, sizeof cm->memory,
-			    IBV_ACCESS_LOCAL_WRITE);
-	if (!cm->mr)
-		die_err(errno, "ibv_reg_mr");
+	/* DOC: create-qp. The QP is in INIT then, so receives may be posted. */
+	must(rdma_create_qp(cm->id, cm->pd, &init), "rdma_create_qp");
 	for (int i = 0; i < RECEIVES; i++)
 		post_receive(cm, i);
 }
@@ -294,22 +303,22 @@ int drain(struct cm *cm, int owed)
 	return owed;
 }
 
-void undo(struct cm *cm)
+void undo_queues(struct cm *cm)
 {
-	int rc = 0;
-
-	if (cm->mr)
-		rc = ibv_dereg_mr(cm->mr);
-	if (rc)
-		die_err(rc, "ibv_dereg_mr");
-	if (cm->id->qp)
-		rdma_destroy_qp(cm->id);
-	if (cm->cq)
-		rc = ibv_destroy_cq(cm->cq);
+	rdma_destroy_qp(cm->id);
+	int rc = ibv_destroy_cq(cm->cq);
 	if (rc)
 		die_err(rc, "ibv_destroy_cq");
 	must(rdma_destroy_id(cm->id), "rdma_destroy_id");
-	cm->mr = NULL;
-	cm->cq = NULL;
-	cm->id = NULL;
+}
+
+void undo(struct cm *cm)
+{
+	undo_queues(cm);
+	int rc = ibv_dereg_mr(cm->mr);
+	if (rc)
+		die_err(rc, "ibv_dereg_mr");
+	rc = ibv_dealloc_pd(cm->pd);
+	if (rc)
+		die_err(rc, "ibv_dealloc_pd");
 }

@@ -21,8 +21,9 @@ struct cm {
 	const struct options *opt;
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id; /* of the connection */
-	struct ibv_cq *cq;     /* completions of both queues */
-	struct ibv_mr *mr;     /* of inbox and outbox */
+	struct ibv_pd *pd;
+	struct ibv_cq *cq; /* completions of both queues */
+	struct ibv_mr *mr; /* of inbox and outbox */
 	struct {
 		uint8_t inbox[RECEIVES][MESSAGE_LEN], outbox[MESSAGE_LEN];
 	} memory;
@@ -60,7 +61,8 @@ struct ibv_wc completion(struct cm *cm, const char *what);
 /* The QP is in ERROR. Takes what it still owes us: returns how many were flushed. */
 int drain(struct cm *cm, int owed);
 
-/* All that make_queues() made, and the id. */
+/* The QP, its CQ and the id; and with them all that make_queues() made. */
+void undo_queues(struct cm *cm);
 void undo(struct cm *cm);
 
 #endif

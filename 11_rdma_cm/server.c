@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 	for (size_t k = 0; wish.operation == OP_READ && k < len; k++)
 		data[k] = byte_at(k);
 	struct ibv_mr *mr = ibv_reg_mr(
-		cm.id->pd, data, len,
+		cm.pd, data, len,
 		wish.operation == OP_READ
 			? IBV_ACCESS_REMOTE_READ
 			: IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
