@@ -17,7 +17,7 @@ ifeq ($(NIC),strict)
 export NIC
 $B/pair: | $B/strict.so
 $(EXERCISES:%.c=$B/%): | $B/strict.so
-else ifneq ($(NIC),)
+else ifeq ($(origin NIC),command line)
 $(error NIC=$(NIC): strict, or nothing)
 endif
 $B/broken: LDLIBS := -libverbs
