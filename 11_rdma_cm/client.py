@@ -39,7 +39,7 @@ def connect_once(channel, events, address, wish):
 
 
 def main():
-    options = command_line("dgpstonb")
+    options = command_line("digpstonb")
     op = operation_of(options, "write")
     count, size = number(options, "n", "4", COUNT_MAX), number(options, "b", "1024", BYTES_MAX)
     length = count * size

@@ -38,11 +38,25 @@ enum operation operation(const char *text)
 
 /* ---- addresses --------------------------------------------------------- */
 
+/* In network order; parse_args() has checked it. */
+static uint16_t port_of(const struct options *opt)
+{
+	return htons((uint16_t)strtoul(opt->tcp_port, NULL, 10));
+}
+
+void any_address(const struct options *opt, struct sockaddr_storage *to)
+{
+	*(struct sockaddr_in6 *)to = (struct sockaddr_in6){
+		.sin6_family = AF_INET6,
+		.sin6_port = port_of(opt),
+	};
+}
+
 void device_address(const struct options *opt, struct sockaddr_storage *to)
 {
 	struct sockaddr_in *v4 = (struct sockaddr_in *)to;
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)to;
-	uint16_t port = htons((uint16_t)atoi(opt->tcp_port));
+	uint16_t port = port_of(opt);
 	struct ibv_device **list = ibv_get_device_list(NULL), **d = list;
 
 	while (d && *d && opt->dev &&
@@ -85,8 +99,10 @@ void server_address(const struct options *opt, const char *host,
 	if (!host) {
 		struct options there = *opt;
 
-		if (getenv("DEV_SERVER") && *getenv("DEV_SERVER"))
-			there.dev = getenv("DEV_SERVER");
+		const char *dev = getenv("DEV_SERVER");
+
+		if (dev && *dev)
+			there.dev = dev;
 		there.gid_index = -1;
 		device_address(&there, to);
 		if (ours->sin6_family == AF_INET6)

@@ -40,6 +40,8 @@ enum operation operation(const char *text);
 
 /* The address of the device that -d names (of its GID, see -g), with the port of -p. */
 void device_address(const struct options *opt, struct sockaddr_storage *to);
+/* Any address of ours, with that port. */
+void any_address(const struct options *opt, struct sockaddr_storage *to);
 /* The server's: a name or a number; NULL: the device DEV_SERVER of this machine, or our
  * own. from: ours; a link-local address is taken to be on the same network. */
 void server_address(const struct options *opt, const char *host,

@@ -64,10 +64,10 @@ def wish_unpack(data):
     return wish, ""
 
 
-def number(options, letter, default, most):
+def number(options, letter, default, most, least=1):
     text = options.get("-" + letter, default)
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= most:
-        die(f"-{letter} takes a number from 1 to {most}, not \"{text}\"")
+    if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+        die(f"-{letter} takes a number from {least} to {most}, not \"{text}\"")
     return int(text)
 
 
@@ -120,15 +120,17 @@ def device_address(name, options):
     if name not in devices:
         die(f"no RDMA device {name} (-d), see ibv_devices")
     with Context(name=name) as context:
-        table = [entry for entry in context.query_gid_table(256) if entry.port_num == 1]
+        port = number(options, "i", "1", 254)
+        table = [entry for entry in context.query_gid_table(256) if entry.port_num == port]
         if "-g" in options:
-            table = [entry for entry in table if entry.gid_index == int(options["-g"])]
+            index = number(options, "g", "", 255, 0)
+            table = [entry for entry in table if entry.gid_index == index]
     # RoCE v2 before v1, IPv4 before IPv6.
     best = max(table, default=None, key=lambda entry: (entry.gid_type, "0000:ffff:" in entry.gid_str()))
     if best is None:
         die(f"{name} has no usable GID: has its network interface an IP address?")
     raw = bytes.fromhex(best.gid_str().replace(":", ""))
-    note(f"{name} port 1, GID {best.gid_index}: {socket.inet_ntop(socket.AF_INET6, raw)}")
+    note(f"{name} port {port}, GID {best.gid_index}: {socket.inet_ntop(socket.AF_INET6, raw)}")
     if raw[:12] == bytes(10) + b"\xff\xff":
         return socket.inet_ntop(socket.AF_INET, raw[12:]), ""
     scope = "%" + socket.if_indextoname(best.ndev_ifindex) if raw[:2] == b"\xfe\x80" else ""

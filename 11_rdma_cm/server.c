@@ -3,7 +3,6 @@
  * 11_rdma_cm/server.c - be connected to by the CM, and be written to or read from.
  */
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,10 +37,7 @@ int main(int argc, char **argv)
 	else if (opt.dev)
 		device_address(&opt, &here);
 	else
-		*(struct sockaddr_in6 *)&here = (struct sockaddr_in6){
-			.sin6_family = AF_INET6,
-			.sin6_port = htons((uint16_t)atoi(opt.tcp_port)),
-		};
+		any_address(&opt, &here);
 	cm.channel = rdma_create_event_channel();
 	if (!cm.channel)
 		die_err(errno, "rdma_create_event_channel");

@@ -10,7 +10,7 @@ from pyverbs.pyverbs_error import PyverbsError
 
 
 def main():
-    options = command_line("dgpstonb")
+    options = command_line("digpstonb")
     only = (operation_of(options, None), "-n" in options and number(options, "n", "", COUNT_MAX),
             "-b" in options and number(options, "b", "", BYTES_MAX))
     host = options.get("-s") or device_address(options.get("-d"), options)[0]

@@ -127,5 +127,5 @@ void judge(void)
 	if (released != CLIENTS + 1)
 		wrong("it returned, and %d ids are left",
 		      CLIENTS + 1 - released);
-	pthread_join(thread, NULL);
+	(void)pthread_join(thread, NULL);
 }
