@@ -46,6 +46,13 @@ class Program:
     def last(self):
         return (self.said()[-1:] or self.said(1)[-1:] or ['nothing'])[0]
 
+    def state(self):
+        """For a verdict: what it said last, and how it ended if it has."""
+        status = self.process.poll()
+        how = 'still runs' if status is None else (
+            f'was ended by {signal.Signals(-status).name}' if status < 0 else f'ended with {status}')
+        return f'yours {how}, and said last: {self.last()}'
+
     def pids(self):
         found = []
         for name in filter(str.isdigit, os.listdir('/proc')):

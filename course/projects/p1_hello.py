@@ -8,6 +8,7 @@ from . import outside
 from .outside import DEVICES, Program, Wrong, fails, host, other, port, within
 
 PEER = 'build/judges/projects/hello_peer'
+PATIENCE = 15  # seconds: in an emulated guest an interpreter takes some to start
 
 
 def yours(role, at, token='hello, queue pair', deadline=6):
@@ -15,38 +16,45 @@ def yours(role, at, token='hello, queue pair', deadline=6):
 
 
 def peer(role, at, token, mode=''):
-    return Program([PEER, role, '-d', DEVICES[role], '-p', at, '-k', token, '-m', mode, *host(role)])
+    return Program([PEER, role, '-d', DEVICES[role], '-p', at, '-k', token, '-m', mode, '-t', str(PATIENCE),
+                    *host(role)])
 
 
 def exchange():
     at = port()
-    server = Program(['build/00_hello/server', '-d', DEVICES['server'], '-p', at])
+    server = Program(['build/00_hello/server', '-d', DEVICES['server'], '-p', at, '-t', str(PATIENCE)])
     you = yours('client', at)
-    if not within(8, lambda: server.said() or you.process.poll() is not None and not within(1, server.said)):
-        raise Wrong(f'no QP info came from your client; it said last: {you.last()}')
+    if not within(PATIENCE, lambda: server.said() or you.process.poll() is not None and not within(1, server.said)):
+        raise Wrong(f'no QP info came from your client; {you.state()}')
     if not any('posted a receive' in line for line in server.said()):
-        raise Wrong(f'lesson 00 does not take your QP info; it says: {server.last()}; yours: {you.last()}')
+        raise Wrong(f'lesson 00 does not take your QP info; it says: {server.last()}; {you.state()}')
 
 
 def reaches_rts():
     at, states = port(), []
     peer('server', at, 'x', 'hold')
     you = yours('client', at)
-    within(12, lambda: states.extend(you.states()) or states)  # an interpreter starts slowly
-    if not within(4, lambda: 'RTS' in states or states.extend(you.states())):
-        raise Wrong(f'the QP of your client does not reach RTS: {states[-1:] or "there is none"}; '
-                    f'it said last: {you.last()}')
+    if not within(PATIENCE, lambda: states.extend(you.states()) or states or you.process.poll() is not None):
+        raise Wrong(f'your client has made no QP in {PATIENCE} s; {you.state()}')
+    if not within(4, lambda: states.extend(you.states()) or 'RTS' in states):
+        last = (states or ['no state: there is none'])[-1]
+        raise Wrong(f'the QP of your client does not reach RTS, but is in {last}; {you.state()}')
 
 
 def talk(role, mode=''):
     at, theirs, mine = port(), 'p-' + secrets.token_hex(8), 'y-' + secrets.token_hex(12)
     them, you = peer(other(role), at, theirs, mode), yours(role, at, mine)
-    within(10, lambda: them.process.poll() is not None)
-    if f'{other(role)}: got {mine}' not in them.said():
-        raise Wrong(f'your {role} has "{mine}" on stdin and must SEND it; the {other(role)} says: {them.last()}')
+    within(PATIENCE, lambda: them.process.poll() is not None)
+    said = them.said()
+    if f'{other(role)}: connected' not in said:
+        raise Wrong(f'your {role} does not connect to its peer, which says: {them.last()}; {you.state()}')
+    if f'{other(role)}: got {mine}' not in said:
+        got = [line for line in said if ': got ' in line][-1:]
+        raise Wrong(f'your {role} has "{mine}" on stdin and must SEND it; the {other(role)} says: '
+                    f'{(got or [them.last()])[0]}; {you.state()}')
     status = you.end(4)
     if [line for line in you.said() if line.startswith('got ')] != ['got ' + theirs]:
-        raise Wrong(f'your {role} must print the line "got {theirs}" once; it said last: {you.last()}')
+        raise Wrong(f'your {role} must print the line "got {theirs}" once; {you.state()}')
     if status or them.process.poll() != 0:
         raise Wrong(f'both tokens went, but your {role} ended with {status}, and its peer says: {them.last()}')
 
@@ -54,25 +62,30 @@ def talk(role, mode=''):
 def info(role, **wrong):
     with open(f'/sys/class/infiniband/{DEVICES[other(role)]}/ports/1/gids/0') as gid:
         address = bytes.fromhex(gid.read().replace(':', ''))
-    f = {'magic': 0x52444d41, 'version': 1, 'lesson': 0, 'qpn': 17, 'psn': 1, 'mtu': 3, **wrong}
-    return struct.pack('>IHHIIHBBI16sQQ', f['magic'], f['version'], f['lesson'], f['qpn'], f['psn'], 0, f['mtu'], 0, 0,
-                       address, 0, 0)
+    f = {'magic': 0x52444d41, 'version': 1, 'lesson': 0, 'qpn': 17, 'psn': 1, 'mtu': 3, 'rkey': 0,
+         'gid': address, **wrong}
+    return struct.pack('>IHHIIHBBI16sQQ', f['magic'], f['version'], f['lesson'], f['qpn'], f['psn'], 0, f['mtu'], 0,
+                       f['rkey'], f['gid'], 0, 0)
 
 
 def refuses():
     for role, field, value in (('client', 'magic', 0x48545450), ('server', 'version', 2), ('client', 'qpn', 1),
-                               ('server', 'lesson', 7), ('client', 'mtu', 9), ('server', 'psn', 1 << 24)):
-        what, seen, conn = f'QP info with {field} {value:#x}', [], socket.socket()
+                               ('server', 'lesson', 7), ('client', 'mtu', 9), ('server', 'psn', 1 << 24),
+                               ('client', 'rkey', 5), ('server', 'gid', bytes(16))):
+        what, seen, conn = f'QP info with {field} {value if field == "gid" else hex(value)}', [], socket.socket()
         with socket.create_server(('127.0.0.1', 0)) as listener:
             address = listener.getsockname()
-            listener.settimeout(8)
+            listener.settimeout(PATIENCE)
             if role == 'server':
                 listener.close()
             you = yours(role, str(address[1]), deadline=20)
             if role == 'client':
-                conn = listener.accept()[0]
-            elif not within(8, lambda: conn.connect_ex(address) == 0):
-                raise Wrong(f'your server does not listen; it said last: {you.last()}')
+                try:
+                    conn = listener.accept()[0]
+                except TimeoutError:
+                    raise Wrong(f'your client does not connect in {PATIENCE} s; {you.state()}') from None
+            elif not within(PATIENCE, lambda: conn.connect_ex(address) == 0):
+                raise Wrong(f'your server does not listen on port {address[1]}; {you.state()}')
         with conn:
             conn.sendall(info(role, **{field: value}))
             within(4, lambda: seen.extend(you.states()) or {'RTR', 'RTS'} & set(seen) or not you.pids())
@@ -99,8 +112,8 @@ def peer_dies():
         at = port()
         them = peer(other(role), at, 'x', 'hold')
         you = yours(role, at, deadline=6 if kill else 3)
-        if not within(8, them.said):
-            raise Wrong(f'your {role} does not connect; it said last: {you.last()}')
+        if not within(PATIENCE, them.said):
+            raise Wrong(f'your {role} does not connect; {you.state()}')
         if kill:
             them.kill()
         fails(you, role, 'the peer was killed' if kill else 'the peer is silent, and DEADLINE is 3', 8 if kill else 6)

@@ -94,7 +94,8 @@ static void connect_anew(void)
 	struct ep *ends[] = { &duo.you, &duo.peer };
 
 	for (int i = 0; i < 2; i++) {
-		ibv_destroy_qp(ends[i]->qp);
+		if (ibv_destroy_qp(ends[i]->qp))
+			die("ibv_destroy_qp");
 		*ends[i] = ep_second(ends[i], cap);
 		ends[i]->timeout = 8;
 		ends[i]->retry_cnt = 1;
@@ -132,7 +133,8 @@ void judge(void)
 			die("pthread_create");
 		deliver(numbers, NUMBERS);
 		over = true;
-		pthread_join(cutter, NULL);
+		if (pthread_join(cutter, NULL))
+			die("pthread_join");
 		if (broken)
 			wrong("deliver() returns with a number in doubt");
 		if (word != sum)

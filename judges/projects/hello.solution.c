@@ -10,7 +10,7 @@
  * fault: no-rts 2 does not reach RTS
  * fault: no-rtr 2 does not reach RTS
  * fault: echo 3 your client must print
- * fault: zero-at-the-end 3 your client has
+ * fault: zero-at-the-end 3 and byte 26 is 0x00
  * fault: server-echo 4 your server must print
  * fault: server-twice 4 your server must print
  * fault: believes 5 does not refuse it

@@ -75,8 +75,12 @@ int main(int argc, char **argv)
 			die("%s", ibv_wc_status_str(wc.status));
 		if (wc.opcode != IBV_WC_RECV)
 			continue;
-		if (memchr(in, 0, wc.byte_len))
-			say("got %u bytes, with a zero in them", wc.byte_len);
+		uint32_t plain = 0; /* letters, from ' ' on */
+		while (plain < wc.byte_len && in[plain] >= ' ')
+			plain++;
+		if (plain < wc.byte_len)
+			say("got %u bytes, and byte %u is 0x%02x", wc.byte_len,
+			    plain, in[plain] & 0xff);
 		else
 			say("got %.*s", (int)wc.byte_len, in);
 		if (!at_once)
