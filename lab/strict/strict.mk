@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # NIC=strict: every program that runs in the lab runs with build/strict.so (docs/strict.md).
-STRICT := $(patsubst %.c,$B/%.o,$(wildcard lab/strict/*.c))
-$(STRICT): override CFLAGS += -fPIC
-$B/strict.so: $(STRICT)
+STRICT_OBJECTS := $(patsubst %.c,$B/%.o,$(wildcard lab/strict/*.c))
+$(STRICT_OBJECTS): override CFLAGS += -fPIC
+$B/strict.so: $(STRICT_OBJECTS)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) -shared $^ -o $@
 $B/strict: lab/strict/strict $B/strict.so
 	$Qcp $< $@
