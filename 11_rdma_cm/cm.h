@@ -55,13 +55,16 @@ void must_be(const struct rdma_cm_event *event, enum rdma_cm_event_type wanted);
 
 /* PD, CQ and QP on cm->id, and receives for the messages of the peer. */
 void make_queues(struct cm *cm);
-/* SENDs a message and waits for its completion; takes the next that came. */
+/* SENDs a message; and waits for its completion. */
+void post_message(struct cm *cm, const struct message *m);
 void send_message(struct cm *cm, const struct message *m);
+/* The next that came. */
 struct message take_message(struct cm *cm, enum kind wanted);
 /* Waits for one completion; dies, with "what: status", if it is not a success. */
 struct ibv_wc completion(struct cm *cm, const char *what);
-/* The QP is in ERROR. Takes what it still owes us: returns how many were flushed. */
-int drain(struct cm *cm, int owed);
+/* The QP is in ERROR. Takes what it still owes us, of receives and of so many SENDs:
+ * returns how many receives were flushed. */
+int drain(struct cm *cm, int sends);
 
 /* The QP, its CQ and the id; and with them all that make_queues() made. */
 void undo_queues(struct cm *cm);

@@ -227,9 +227,12 @@ class Queues:
         self.came += wc.opcode == e.IBV_WC_RECV
         return wc.opcode
 
-    def send(self, kind, length, rkey=0, address=0):
+    def post(self, kind, length, rkey=0, address=0):
         self.outbox.write(MESSAGE.pack(kind, rkey, address, length), MESSAGE.size)
         self.cmid.post_send(self.outbox)
+
+    def send(self, *message):
+        self.post(*message)
         while self.completion("SEND") == e.IBV_WC_RECV:
             pass
 
@@ -243,12 +246,14 @@ class Queues:
             die(f"a message of kind {kind} came, and not {name}")
         return rest
 
-    def drain(self):
-        """The QP is in ERROR: takes what it owes us, and returns how many were flushed."""
+    def drain(self, sends):
+        """The QP is in ERROR: takes what it owes us, of receives and of so many SENDs, and returns how many
+        receives were flushed. (All have wr_id 0 here; a SEND that is flushed looks like a receive.)"""
         owed = RECEIVES - self.came
-        for _ in range(owed):
+        for _ in range(owed + sends):
             self.events.gone = False
-            if self.next_completion("a flushed receive").status != e.IBV_WC_WR_FLUSH_ERR:
+            wc = self.next_completion("a flushed request")
+            if wc.status != e.IBV_WC_WR_FLUSH_ERR and (wc.status != e.IBV_WC_SUCCESS or wc.opcode != e.IBV_WC_SEND):
                 die("a receive after the end was not flushed")
         return owed
 
