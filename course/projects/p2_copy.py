@@ -107,7 +107,7 @@ def place(deadline=6, full=None, **env):
 
 def same(want, have, what):
     if have is None:
-        raise Wrong(f'{what}: there is no such file in DIR')
+        raise Wrong(f'{what}: your copy has ended with 0, and there is no such file in DIR')
     if have != want:
         at = next((i for i, (a, b) in enumerate(zip(want, have)) if a != b), min(len(want), len(have)))
         raise Wrong(f'{what}: expected {len(want)} bytes, seen {len(have)}; byte {at} is the first that differs')
@@ -118,12 +118,31 @@ def content(size, seed=1):
     return random.Random(seed).randbytes(size)[:-1] + b'\n' if size else b''
 
 
+def waits_for_the_server(p, name):
+    """The server is stopped when the bytes have come to its device. If it has not stored them, the copy must not end
+    with 0. (If it has, this says nothing.)"""
+    before = arrived('server')
+    you = p.copy(p.file(content(20000)), name)
+    within(8, lambda: arrived('server') - before > 20000 or you.process.poll() is not None, pause=0)
+    p.server.signal(signal.SIGSTOP)
+    try:
+        if p.target(name) is None and within(1, lambda: you.process.poll() is not None):
+            if you.process.returncode == 0 and p.target(name) is None:
+                raise Wrong('your copy has ended with 0, and the file is not there: '
+                            'the server was stopped when it had the bytes')
+    finally:
+        p.server.signal(signal.SIGCONT)
+    p.settle(you, 'a copy whose server was stopped for a second')
+
+
 def small():
     with place() as p:
         p.copied(content(20000), 'small', 'a file of 20000 bytes')
         p.copied(content(20000, 2), 'small', 'another file, to the same name')
         if p.visible() != ['small']:
             raise Wrong(f'DIR must have only the file "small"; it has {p.visible()}')
+        for n in range(6):
+            waits_for_the_server(p, f'early{n}')
 
 
 def empty():
@@ -293,7 +312,7 @@ def rate(you, size):
         return len(marks) == 2 or you.process.poll() is not None
     within(4, look)
     if you.process.poll() is not None and len(marks) < 2:
-        raise Wrong(f'the rate cannot be seen: your copy has ended, and said last: {you.last()}')
+        raise Wrong(f'the rate cannot be seen: a program has ended, and said last: {you.last()}')
     while len(marks) < 2:  # it is slow
         marks = (marks or [(begun, 0)]) + [(time.monotonic(), arrived('server') - start)]
     you.kill()

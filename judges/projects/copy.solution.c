@@ -297,6 +297,10 @@ static void copy(const struct options *opt, const char *file, const char *name)
 		receive(&c, k, 0); /* for the credit */
 		transmit(&c, k, len, 0);
 	}
+	while (fault("early") && c.sent < chunks)
+		take(&c);
+	if (fault("early"))
+		return;
 	while (c.got <= chunks)
 		take(&c);
 	barrier(&c.ep);
