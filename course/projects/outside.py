@@ -221,7 +221,7 @@ def other(role):
 
 
 def host(role):
-    return ['127.0.0.1'] if role == 'client' else []
+    return ['127.0.0.2'] if role == 'client' else []  # any address is listened on
 
 
 def fails(you, role, what, seconds):

@@ -73,7 +73,7 @@ def refuses():
                                ('server', 'lesson', 7), ('client', 'mtu', 9), ('server', 'psn', 1 << 24),
                                ('client', 'rkey', 5), ('server', 'gid', bytes(16))):
         what, seen, conn = f'QP info with {field} {value if field == "gid" else hex(value)}', [], socket.socket()
-        with socket.create_server(('127.0.0.1', 0)) as listener:
+        with socket.create_server(('127.0.0.2', 0)) as listener:
             address = listener.getsockname()
             listener.settimeout(PATIENCE)
             if role == 'server':
