@@ -21,7 +21,7 @@ enum { CLIENTS = 3 };
 static atomic_int accepted, released, disconnected;
 
 /* What the server did wrong, whatever the clients are about. */
-#define its_fault(...) (about("%s", ""), wrong(__VA_ARGS__))
+#define its_fault(...) die(__VA_ARGS__)
 
 bool wanted(const struct rdma_cm_event *event)
 {
