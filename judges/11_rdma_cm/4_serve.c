@@ -117,15 +117,14 @@ void judge(void)
 	if (pthread_create(&thread, NULL, clients, NULL))
 		die("the judge's pthread_create");
 	serve(peer.channel, CLIENTS);
-	about("%s", "");
 	if (accepted < CLIENTS || disconnected < CLIENTS)
-		wrong("it returned, and %d of %d clients have been served",
-		      accepted < disconnected ? accepted : disconnected,
-		      CLIENTS);
+		its_fault("it returned, and %d of %d clients have been served",
+			  accepted < disconnected ? accepted : disconnected,
+			  CLIENTS);
 	if (got > given_back)
-		wrong("it returned, and has not acknowledged an event");
+		its_fault("it returned, and has not acknowledged an event");
 	if (released != CLIENTS + 1)
-		wrong("it returned, and %d ids are left",
-		      CLIENTS + 1 - released);
+		its_fault("it returned, and %d ids are left",
+			  CLIENTS + 1 - released);
 	(void)pthread_join(thread, NULL);
 }
