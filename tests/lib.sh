@@ -94,6 +94,13 @@ compile() {
 	"${compiler[@]}" "${flags[@]}" -Icommon "${@:2}" common/*.c common/*/*.c "${libs[@]}" -o "$1"
 }
 
+# project DIR LINE...: a student's program in DIR: its script "run" has these lines.
+project() {
+	mkdir -p "$1"
+	printf '%s\n' '#!/bin/sh' "${@:2}" >"$1/run"
+	chmod +x "$1/run"
+}
+
 # run_alone DIR COMMAND: in the lab; what it prints, and its status, are then DIR/server.*.
 run_alone() {
 	mkdir -p "$1"
