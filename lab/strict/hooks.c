@@ -173,6 +173,16 @@ static int in_use(int rc, const char *what, void *caller)
 	return rc;
 }
 
+/* What was made, if it was; nothing of it but its kind is looked at. */
+static void keep(enum kind kind, const void *key, struct ibv_context *ctx,
+		 void *caller)
+{
+	lock();
+	if (key)
+		add(kind, key, ctx, sizeof(struct obj), caller);
+	unlock();
+}
+
 static int give_back(enum kind kind, const void *key, int rc, const char *what,
 		     void *caller)
 {
@@ -191,10 +201,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *ctx)
 {
 	struct ibv_pd *pd = NEXT(ibv_alloc_pd)(ctx);
 
-	lock();
-	if (pd)
-		add(PD, pd, ctx, sizeof(struct obj), CALLER);
-	unlock();
+	keep(PD, pd, ctx, CALLER);
 	return pd;
 }
 
@@ -309,10 +316,7 @@ static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
 	struct ibv_mw *mw = real(pd->context)->alloc_mw(pd, type);
 
-	lock();
-	if (mw)
-		add(WINDOW, mw, pd->context, sizeof(struct obj), CALLER);
-	unlock();
+	keep(WINDOW, mw, pd->context, CALLER);
 	return mw;
 }
 
@@ -342,10 +346,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *ctx)
 {
 	struct ibv_comp_channel *ch = NEXT(ibv_create_comp_channel)(ctx);
 
-	lock();
-	if (ch)
-		add(CHANNEL, ch, ctx, sizeof(struct obj), CALLER);
-	unlock();
+	keep(CHANNEL, ch, ctx, CALLER);
 	return ch;
 }
 
