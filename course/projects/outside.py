@@ -82,6 +82,11 @@ class Program:
             with contextlib.suppress(BrokenPipeError):
                 self.process.stdin.close()
 
+    @classmethod
+    def kill_all(cls):
+        while cls.all:
+            cls.all.pop().kill()
+
     def cpu(self):
         """Seconds of CPU that it has used, in user mode and in the kernel."""
         ticks = 0
@@ -210,8 +215,7 @@ def bad_wire(fault):
                 raise OSError(f'netem on {net}: {tc.stderr.strip()}')
         yield
     finally:
-        while Program.all:
-            Program.all.pop().kill()
+        Program.kill_all()
         for net in nets:
             subprocess.run(['tc', 'qdisc', 'del', 'dev', net, 'root'], capture_output=True)
 

@@ -99,8 +99,7 @@ def place(deadline=6, full=None, **env):
                 subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={full}', 'full', into], check=True, timeout=10)
             yield Copies(top, into, deadline, **env)
         finally:
-            while Program.all:
-                Program.all.pop().kill()
+            Program.kill_all()
             if full:
                 subprocess.run(['umount', '-l', into], check=True, timeout=10)
 
