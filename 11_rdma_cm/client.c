@@ -38,7 +38,7 @@ static bool connect_once(struct cm *cm, struct sockaddr *from,
 	/* Receives before connect: what the server SENDs may come at once. */
 	make_queues(cm);
 
-	/* DOC: connect. The request carries our QP number, our first PSN, and the wish.
+	/* DOC: connect. The request has our QP number, the PSN we want first, and the wish.
 	 * When the answer comes, librdmacm takes the QP to RTR and RTS. */
 	wish_pack(private_data, wish);
 	struct rdma_conn_param param = {

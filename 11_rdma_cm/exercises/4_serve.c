@@ -14,8 +14,8 @@
  *
  * A client that is not wanted is rejected, with no reason, and its id released. The
  * others are accepted, with NULL for the parameters. To a client that disconnects
- * you disconnect as well, and its id is released. Events that are neither a
- * request, ESTABLISHED nor DISCONNECTED need nothing but to be acknowledged.
+ * you disconnect as well, and its id is released. All other events, ESTABLISHED
+ * too, need nothing but to be acknowledged.
  *
  * In an event, id is the client's; of a request it is the new one, and listen_id
  * is the listener. You may wait for events without a deadline: the judge has one.
