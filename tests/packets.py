@@ -74,6 +74,32 @@ class Packets(unittest.TestCase):
         """a capture with packets of each kind is decoded"""
         self.assertEqual([ladder.show(line) for line in decode(PACKETS)], LADDER)
 
+    def test_cm(self):
+        """REQ and REP say whose the QPs are, and where PSNs begin; what is refused has no QP"""
+        def mad(kind, *ids, **fields):
+            data = bytearray(256)
+            data[15], data[17] = ids[0], kind
+            for place, value in (("24", ids[0]), ("28", ids[-1]), *fields.items()):
+                at = int(place.strip("_"))
+                data[at:at + 4] = value.to_bytes(4, "big")
+            return f"op=100 ib.bth.psn=0 ib.bth.destqp=0x000001 udp.payload={'0' * 40}{data.hex()} ipv6.dst=fe80::"
+        # The fields of three bytes are the first ones of four.
+        req, rep = {"_56": 0x1100, "_68": 0x700}, {"_36": 0x1200, "_44": 0xfffffe00}
+        lines = decode(f"""
+{mad(0x10, 1, **req)}2222:2222:2222:2222
+{mad(0x12, 9, 1, _34=0x80000)}1111:1111:1111:1111
+{mad(0x10, 2, **req)}2222:2222:2222:2222
+{mad(0x10, 2, **req)}2222:2222:2222:2222
+{mad(0x13, 8, 2, **rep)}1111:1111:1111:1111
+{mad(0x14, 2, 8)}2222:2222:2222:2222
+<client> op=4 ib.bth.psn=8 udp.length=32 ib.bth.padcnt=0
+<server> op=4 ib.bth.psn=16777215 udp.length=32 ib.bth.padcnt=0
+""")
+        self.assertEqual([f"{line.way} {line.what}{line.more}" for line in lines[:6]],
+                         ["--> REQ (CM)", "<-- REJ (CM) reason 8", "--> REQ (CM)", "--> REQ (CM), again",
+                          "<-- REP (CM)", "--> RTU (CM)"])
+        self.assertEqual([(line.way, line.psn) for line in lines[6:]], [("<--", 1), ("-->", 1)])
+
     def test_unheard(self):
         """without QP info, and with IPv4, each receiver is a server"""
         send = "ip.dst=10.0.0.{0} op=4 ib.bth.destqp=0x00001{0} ib.bth.psn=7 udp.length=28 ib.bth.padcnt=0"

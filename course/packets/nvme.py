@@ -27,8 +27,6 @@ FABRICS = {0x00: "Property Set", 0x01: "Connect", 0x04: "Property Get"}
 # By status code type and status code; 0x4000, "do not retry", is shown apart.
 STATUS = {0x000: "success", 0x004: "data transfer error", 0x006: "internal error", 0x007: "aborted",
           0x080: "LBA out of range", 0x081: "capacity exceeded", 0x184: "this host may not connect"}
-CM = {0x10: "CM: request", 0x12: "CM: reject", 0x13: "CM: reply", 0x14: "CM: ready to use",
-      0x15: "CM: disconnect request", 0x16: "CM: disconnect reply"}
 BELOW = "\n" + 15 * " "
 
 
@@ -36,37 +34,43 @@ def little(data):
     return int.from_bytes(data, "little")
 
 
-def address(row):
-    return bytes(10) + b"\xff\xff" + socket.inet_aton(row["ip.dst"])
-
-
-def other(gid):
-    """The lab's two hosts are 10.9.0.1 and 10.9.0.2."""
-    return gid[:-1] + bytes([3 - gid[-1]])
-
-
 class Decoder(capture.Decoder):
-    """The numbers of the QPs, and their first PSNs, are in the CM's request and reply."""
-
-    def __init__(self):
-        super().__init__()
-        self.pairs = {}  # the CM's number of a connection, on either side: its pair
-        self.queue = []  # of a pair: the queue's number
-        self.target = None  # its address
+    """The letter of a pair is that of its queue, whose number is in the REQ."""
 
     def add(self, row, way, what, pair=None):
         line = super().add(row, way, what)
-        line.qp = "" if pair is None else "B" if self.queue[pair] else "A"
+        line.qp = next((self.letter(client) for client, its in self.pair_of.items() if its == pair), "")
         return line
 
+    def letter(self, client):
+        return "B" if self.request(client)[0] else "A"
+
+    def request(self, client):
+        """The queue, its receives, its sends: behind the two IP addresses, and the format."""
+        return struct.unpack_from("<3H", self.asked[client][1], 140 + 36 + 2)
+
     def roce(self, row):
-        if capture.number(row["ib.bth.destqp"]) == 1:
-            self.cm(row, capture.octets(row["udp.payload"])[20:-4])
+        to = bytes(10) + b"\xff\xff" + socket.inet_aton(row["ip.dst"]), capture.number(row["ib.bth.destqp"])
+        if to[1] == 1 or to in self.owner:  # else of a connection that was made before
+            super().roce(row)
+        if to in self.owner:
+            self.capsule(row, self.lines[-1])
+
+    def cm(self, row, to, mad):
+        super().cm(row, to, mad)
+        line, body = self.lines[-1], mad[24:]
+        client = next((one for one in (body[:4], body[4:8]) if one in self.asked), None)
+        if client is None:  # as above
+            self.lines.pop()
             return
-        if (address(row), capture.number(row["ib.bth.destqp"])) not in self.owner:
-            return  # of a connection that was made before
-        super().roce(row)
-        line = self.lines[-1]
+        line.qp = self.letter(client)
+        if line.what.startswith("REQ"):
+            queue, receives, sends = self.request(client)
+            line.more = f"{BELOW}queue {queue}: {receives} receives here, {sends + 1} commands at once"
+        elif line.what.startswith("REP"):
+            line.more = f"{BELOW}{struct.unpack_from('<H', body, 38)[0]} receives here"
+
+    def capsule(self, row, line):
         headers = capture.OPCODES[int(row["ib.bth.opcode"])][1:]
         body = line.payload[12 + sum(capture.LENGTH[header] for header in headers):-4]
         again = ", again" if line.more.endswith("again") else ""
@@ -78,36 +82,6 @@ class Decoder(capture.Decoder):
             line.more = BELOW + what + again
         if "IETH" in headers:
             line.more += f"; invalidates key 0x{int.from_bytes(line.payload[12:16], 'big'):x}"
-
-    def cm(self, row, mad):
-        kind, body = struct.unpack_from(">H", mad, 16)[0], mad[24:]
-        if kind not in CM:
-            return
-        here, there = body[0:4], body[4:8]
-        to, request = address(row), kind == 0x10
-        if request:
-            _, queue, receives, sends, _ = struct.unpack_from("<5H", body, 140 + 36)  # behind the IP addresses
-            if here not in self.pairs:
-                self.pairs[here] = len(self.queue)
-                self.queue.append(queue)
-            self.target = to
-        pair = self.pairs.get(here, self.pairs.get(there))
-        if pair is None:
-            return  # of a connection that was made before
-        self.pairs[here] = pair
-        way = "-->" if to == self.target else "<--"
-        line = self.add(row, way, CM[kind], pair)
-        if kind in (0x10, 0x13):
-            at, psn = (32, 44) if request else (12, 20)
-            asker = "<--" if way == "-->" else "-->"  # whoever says it wants the other side to begin there
-            self.first_psn[pair, asker] = int.from_bytes(body[psn:psn + 3], "big")
-            self.owner[other(to), int.from_bytes(body[at:at + 3], "big")] = pair, way
-        if request:
-            line.more = f"{BELOW}queue {queue}: {receives} receives here, {sends + 1} commands at once"
-        elif kind == 0x13:
-            line.more = f"{BELOW}{struct.unpack_from('<H', body, 38)[0]} receives here"
-        elif kind == 0x12:
-            line.more = f"{BELOW}reason {int.from_bytes(body[10:12], 'big')}"
 
     def command(self, line, capsule):
         opcode, _, number, kind = struct.unpack_from("<BBHB", capsule)
@@ -155,7 +129,7 @@ def chosen(lines):
             said = line.what
         elif number := re.search(r"Connect, (command \w+)", line.more):
             connect[line.qp] = number[1]
-        if line.qp in connect or line.what.startswith("CM") or not line.way or (
+        if line.qp in connect or line.what.endswith("(CM)") or not line.way or (
                 line.qp == "B" and said and said != "host: connect"):
             yield line
         if line.qp in connect and f"{connect[line.qp]}: " in line.more and "; head" in line.more:
@@ -188,7 +162,7 @@ def normal(lines):
             name = names.setdefault((kind, found), f"{kind} {len(names)}")
             text = re.sub(f"{kind} {found}\\b", name, text)
         if not re.search(r" ACK\b", text):
-            (last if "ready to use" in text else out).append(re.sub("  +", " ", text))
+            (last if "RTU (CM)" in text else out).append(re.sub("  +", " ", text))
     return out + last
 
 
