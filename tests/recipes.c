@@ -46,7 +46,8 @@ static bool has_effect(void (*recipe)(void), const struct effect *e,
 		       struct duo *d)
 {
 	bool receives = strcmp(e->heading, "RECV") == 0;
-	static _Alignas(8) char there[128];
+	static _Alignas(8) char there[192];
+	bool is_send = strcmp(e->heading, "SEND") == 0;
 	static struct ibv_mr *mr;
 	struct ibv_wc wc;
 
@@ -63,7 +64,8 @@ static bool has_effect(void (*recipe)(void), const struct effect *e,
 				       .num_sge = 1,
 				       .imm_data = htonl(e->immediate) };
 
-	add_receive(&d->peer, 1, there, 64, mr);
+	/* Where a receive is posted nothing else may write, nor be sent from. */
+	add_receive(&d->peer, 1, is_send ? there : there + 128, 64, mr);
 	if (receives)
 		post(&d->peer, &message);
 	recipe();
