@@ -91,7 +91,8 @@ function Reader(sources)
 			blocks:insert(pandoc.Header(1, title, { id = page }))
 			blocks:insert(pandoc.RawBlock('html', body))
 		else
-			local read = marked(pandoc.read(source.text, 'gfm').blocks)
+			-- What finds bare URIs (there are none) takes a link's and what comes after it.
+			local read = marked(pandoc.read(source.text, 'gfm-autolink_bare_uris').blocks)
 			local link = #read > 1 and read[2].t == 'Para' and #read[2].content == 1 and read[2].content[1]
 			if link and link.t == 'Link' and english(place(page, link.target)) == english(page) then
 				read:remove(2)
