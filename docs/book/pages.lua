@@ -5,7 +5,8 @@
 -- The title of a page gets the page's path as its id; each other heading has that path in
 -- front of its id. So a link to a page, or to a heading of a page, becomes a link within
 -- the book. A link to a file that is no page of the book becomes plain text; one that stands
--- alone below the title, to the same page in another language, is left out.
+-- alone below the title, to the same page in another language, is left out. A heading of one
+-- letter (the glossary's) is not in the contents.
 
 -- place(PAGE, PATH): the path that PAGE calls PATH, from the top of the checkout.
 local function place(page, path)
@@ -66,6 +67,9 @@ function Reader(sources)
 		local to_book = {
 			Header = function(h)
 				h.identifier = h.level == 1 and page or page .. '/' .. h.identifier
+				if pandoc.utils.stringify(h):match('^%a$') then
+					h.classes = { 'unnumbered', 'unlisted' }
+				end
 				return h
 			end,
 			Image = function(image)
