@@ -57,6 +57,26 @@ local function marked(blocks)
 	return blocks
 end
 
+-- fitted(CELL): the same, of class short if its text shall not be folded; and with each of the
+-- pieces of code that it lists on its own line.
+local function fitted(cell)
+	local text = pandoc.utils.stringify(cell.contents)
+	if utf8.len(text) <= 8 or #text <= 16 and text:match('^[%w_.]+$') then
+		cell.attr.classes = { 'short' }
+	end
+	cell.contents = pandoc.walk_block(pandoc.Div(cell.contents), {
+		Inlines = function(inlines)
+			for i = 2, #inlines - 1 do
+				if inlines[i].t == 'Space' and inlines[i - 1].t == 'Code' and inlines[i + 1].t == 'Code' then
+					inlines[i] = pandoc.LineBreak()
+				end
+			end
+			return inlines
+		end,
+	}).content
+	return cell
+end
+
 function Reader(sources)
 	local blocks, pages = pandoc.List(), {}
 	for _, source in ipairs(sources) do
@@ -71,6 +91,14 @@ function Reader(sources)
 					h.classes = { 'unnumbered', 'unlisted' }
 				end
 				return h
+			end,
+			Table = function(t)
+				for _, body in ipairs(t.bodies) do
+					for _, row in ipairs(body.body) do
+						row.cells = pandoc.List(row.cells):map(fitted)
+					end
+				end
+				return t
 			end,
 			Image = function(image)
 				image.src = embedded(place(page, image.src))
