@@ -92,6 +92,13 @@ function Reader(sources)
 				end
 				return h
 			end,
+			-- What is longer than a page has to begin below its heading.
+			CodeBlock = function(code)
+				if select(2, code.text:gsub('\n', '')) > 70 then
+					code.classes:insert('long')
+				end
+				return code
+			end,
 			Table = function(t)
 				for _, body in ipairs(t.bodies) do
 					for _, row in ipairs(body.body) do
