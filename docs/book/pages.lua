@@ -5,7 +5,8 @@
 -- The title of a page gets the page's path as its id; each other heading has that path in
 -- front of its id. So a link to a page, or to a heading of a page, becomes a link within
 -- the book. A link to a file that is no page of the book becomes plain text; one that stands
--- alone below the title, to the same page in another language, is left out.
+-- alone below the title, to the same page in another language, is left out. A heading of one
+-- letter (the glossary's) is not in the contents.
 
 -- place(PAGE, PATH): the path that PAGE calls PATH, from the top of the checkout.
 local function place(page, path)
@@ -56,6 +57,26 @@ local function marked(blocks)
 	return blocks
 end
 
+-- fitted(CELL): the same, of class short if its text shall not be folded; and with each of the
+-- pieces of code that it lists on its own line.
+local function fitted(cell)
+	local text = pandoc.utils.stringify(cell.contents)
+	if utf8.len(text) <= 8 or #text <= 16 and text:match('^[%w_.]+$') then
+		cell.attr.classes = { 'short' }
+	end
+	cell.contents = pandoc.walk_block(pandoc.Div(cell.contents), {
+		Inlines = function(inlines)
+			for i = 2, #inlines - 1 do
+				if inlines[i].t == 'Space' and inlines[i - 1].t == 'Code' and inlines[i + 1].t == 'Code' then
+					inlines[i] = pandoc.LineBreak()
+				end
+			end
+			return inlines
+		end,
+	}).content
+	return cell
+end
+
 function Reader(sources)
 	local blocks, pages = pandoc.List(), {}
 	for _, source in ipairs(sources) do
@@ -66,7 +87,25 @@ function Reader(sources)
 		local to_book = {
 			Header = function(h)
 				h.identifier = h.level == 1 and page or page .. '/' .. h.identifier
+				if pandoc.utils.stringify(h):match('^%a$') then
+					h.classes = { 'unnumbered', 'unlisted' }
+				end
 				return h
+			end,
+			-- What is longer than a page has to begin below its heading.
+			CodeBlock = function(code)
+				if select(2, code.text:gsub('\n', '')) > 70 then
+					code.classes:insert('long')
+				end
+				return code
+			end,
+			Table = function(t)
+				for _, body in ipairs(t.bodies) do
+					for _, row in ipairs(body.body) do
+						row.cells = pandoc.List(row.cells):map(fitted)
+					end
+				end
+				return t
 			end,
 			Image = function(image)
 				image.src = embedded(place(page, image.src))
@@ -91,7 +130,8 @@ function Reader(sources)
 			blocks:insert(pandoc.Header(1, title, { id = page }))
 			blocks:insert(pandoc.RawBlock('html', body))
 		else
-			local read = marked(pandoc.read(source.text, 'gfm').blocks)
+			-- What finds bare URIs (there are none) takes a link's and what comes after it.
+			local read = marked(pandoc.read(source.text, 'gfm-autolink_bare_uris').blocks)
 			local link = #read > 1 and read[2].t == 'Para' and #read[2].content == 1 and read[2].content[1]
 			if link and link.t == 'Link' and english(place(page, link.target)) == english(page) then
 				read:remove(2)
