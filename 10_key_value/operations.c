@@ -24,10 +24,6 @@ static const struct ibv_qp_cap cap = {
 
 static void connect_one(struct worker *w)
 {
-	if (w->id == CLIENTS) { /* in vain, in act 5: 4 tries of 34 ms */
-		w->ep.timeout = 13;
-		w->ep.retry_cnt = 3;
-	}
 	send_info(&w->ep, NULL);
 	w->server = recv_info(&w->ep, sizeof(struct shared));
 	qp_to_init(&w->ep, 0);

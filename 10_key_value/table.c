@@ -272,7 +272,7 @@ static void look(struct worker *w, unsigned s)
 			odd = o->before;
 			usleep(looks < 10 ? 100
 					  : 200u * (unsigned)w->ep.opt->wait_s);
-			if (looks == PATIENCE) {
+			if (looks >= PATIENCE && MAY_STOP(writer_of(odd))) {
 				recover(w, s, odd);
 				looks = 0;
 			}

@@ -38,6 +38,9 @@ struct conns {
 	int goodbyes, lost; /* how the others ended */
 	double alone;       /* when the last client left, now_ms() */
 	double alarm_set;   /* when alarm() was called last, now_ms() */
+	double seen;        /* what came before was polled, now_ms() */
+	double mark;        /* all of it is polled after `unseen` completions */
+	int unseen;
 	struct conn conn[MAX_CONNS];
 };
 

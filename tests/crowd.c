@@ -7,6 +7,8 @@
  *                seventh comes. The three go on until the last one was answered.
  *        crowd sync MS [options]  one client waits for a FLUSH that takes MS; two
  *                others READ meanwhile, and each answer takes less than a third of it
+ *        crowd slow MS [options]  the disk is slow: three clients READ and WRITE, and wait
+ *                for longer than MS; one comes meanwhile; all are answered
  *        crowd early [options]    an early WRITE, then a FLUSH, whose status is the
  *                exit status
  *
@@ -190,16 +192,37 @@ static void during_sync(double ms)
 	say("PASS sync");
 }
 
+static void slow(double ms)
+{
+	pid_t busy[3];
+
+	for (int i = 0; i < 3; i++)
+		busy[i] = in_child(read_and_write);
+	until_at_work(3);
+	double fourth = answered_after("a client that comes then");
+	board->over = true;
+	for (int i = 0; i < 3; i++)
+		ended(busy[i], "a client that waits");
+	note("one more client had its answer after %.0f ms; %ld answers, "
+	     "%.0f ms the slowest",
+	     fourth, board->answers, board->slowest_ms);
+	if (board->slowest_ms < ms)
+		die("no answer took %.0f ms", ms);
+	say("PASS slow");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 	bool sync = strcmp(what, "sync") == 0;
+	bool takes_ms = sync || strcmp(what, "slow") == 0;
 
-	if (argc < 2 + sync)
+	if (argc < 2 + takes_ms)
 		return 2;
 	static struct options o;
 
-	o = parse_args(argc - 1 - sync, argv + 1 + sync, "client", LESSON);
+	o = parse_args(argc - 1 - takes_ms, argv + 1 + takes_ms, "client",
+		       LESSON);
 	opt = &o;
 	board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -209,6 +232,8 @@ int main(int argc, char **argv)
 		visitors();
 	} else if (sync) {
 		during_sync(strtod(argv[2], NULL));
+	} else if (takes_ms) {
+		slow(strtod(argv[2], NULL));
 	} else if (strcmp(what, "early") == 0) {
 		arrive(&client, opt);
 		call_ok(&client, OP_WRITE_EARLY, 0, 1);

@@ -534,13 +534,15 @@ static int connected(void)
 /* ---- clients that connect and leave ------------------------------------------- */
 
 static struct conns conns;
-static bool busy; /* the CQ is never empty */
+static bool busy;  /* the CQ is never empty */
+static int behind; /* completions; the last is of client 6 */
+static struct ibv_qp qp = { .qp_num = 6 };
 
 static int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 {
 	(void)cq;
-	*wc = (struct ibv_wc){ .qp_num = 999 };
-	return busy ? n : 0;
+	*wc = (struct ibv_wc){ .qp_num = behind == 1 ? qp.qp_num : 999 };
+	return busy || (behind > 0 && behind--) ? n : 0;
 }
 
 static void welcome(struct conn *c, const struct qp_info *peer)
@@ -551,8 +553,10 @@ static void welcome(struct conn *c, const struct qp_info *peer)
 static void completed(struct conn *c, const struct ibv_wc *wc)
 {
 	(void)wc;
-	if (c)
-		say("a completion of client %d", c->number);
+	if (!c)
+		return;
+	say("a completion of client %d", c->number);
+	c->ep.qp = NULL; /* conn_lose() needs a real one */
 }
 
 static struct conn *client(int number)
@@ -564,7 +568,7 @@ static struct conn *client(int number)
 	return c;
 }
 
-/* The clients of this test: after each step there are 20 looks at the sockets. */
+/* The clients of this test: after each step there are 20 looks at the sockets */
 static void clients_turn(void)
 {
 	static int fd[6], turns, step;
@@ -628,6 +632,10 @@ static void clients_turn(void)
 	case 10:
 		say("the server has something of client 6");
 		client(6)->holds = 0;
+		client(6)->heard = now_ms();
+		client(6)->ep.qp = &qp;
+		usleep(1100000); /* a slow disk, and it sends a command */
+		behind = 100;
 		busy = false;
 		break;
 	}
@@ -675,6 +683,7 @@ static void clients_connect_and_leave(void **state)
 		"client: client 8 loses its connection: waiting for QP info: "
 		"nothing within 1 s\n"
 		"client: the server has something of client 6\n"
+		"client: a completion of client 6\n"
 		"client: client 6 loses its connection: waiting for a command: "
 		"nothing within 1 s\n"
 		"client: 2 said goodbye, 5 lost\n");
