@@ -107,6 +107,8 @@ void wrong(const char *fmt, ...)
 struct watch {
 	void (*posts)(const struct ibv_send_wr *wr); /* one of a list */
 	void (*looks)(void);
+	/* false: this look finds nothing. Each other look finds one at most. */
+	bool (*lets_find)(void);
 	void (*found)(const struct ibv_wc *wc);
 	void (*arms)(bool solicited_only);
 };
