@@ -9,12 +9,13 @@
  * Write serve(): it sends one reply to each of n requests, in the order of the
  * requests, and returns when all of its SENDs have completed.
  *
- * judges/01_send_recv/5_reply.h has SLOTS, REPLIES, struct desk and this:
- * - desk->request[] are the slots. A request comes into one of them; wr_id of the
- *   receive's completion is the number of the slot. All are posted at first.
+ * What you have (desk->lkey is the lkey of all of *desk):
+ * - desk->request[] are SLOTS (4) slots of TEXT (32) bytes. A request comes into one
+ *   of them; wr_id of the receive's completion is the number of the slot. All are
+ *   posted at first.
  * - answer(request, len, reply) reads the request and writes the reply to one of
- *   the REPLIES buffers desk->reply[]. It returns the length of the reply. You may
- *   use a buffer again when the SEND from it has completed.
+ *   the REPLIES (2) buffers desk->reply[], of TEXT bytes. It returns the length of
+ *   the reply. You may use a buffer again when the SEND from it has completed.
  * - post_slot(ep, slot) posts a slot again. Do that before you post the reply that
  *   lets the client send the next request, but not before answer() has read it.
  * wait_wc(ep) returns the next completion, of either kind: receives have the opcode
