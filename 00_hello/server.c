@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 	struct ibv_qp_attr to_init = {
 		.qp_state = IBV_QPS_INIT,
 		.port_num = opt.ib_port,
-		.pkey_index = 0,      /* the default partition */
+		.pkey_index = 0,      /* partition: like a VLAN; the default */
 		.qp_access_flags = 0, /* our memory is not open to the peer */
 	};
 	must(ibv_modify_qp(qp, &to_init,
@@ -111,13 +111,13 @@ int main(int argc, char **argv)
 		.rq_psn = peer.psn,
 		.path_mtu = peer.mtu < me.mtu ? peer.mtu : me.mtu,
 		.max_dest_rd_atomic = 1, /* READs: lesson 03 */
-		.min_rnr_timer = 24,     /* 41 ms: break 0b. (0 is 655 ms.) */
+		.min_rnr_timer = 24,     /* no receive (RNR): wait 41 ms */
 		.ah_attr.port_num = opt.ib_port,
 		.ah_attr.is_global = 1, /* RoCE: addresses are GIDs */
 		.ah_attr.grh.dgid = peer.gid,
 		.ah_attr.grh.sgid_index = (uint8_t)gid.gid_index,
-		.ah_attr.grh.hop_limit = 64,
-		.ah_attr.dlid = peer.lid, /* InfiniBand: LIDs, too */
+		.ah_attr.grh.hop_limit = 64, /* as the TTL of IP */
+		.ah_attr.dlid = peer.lid,    /* LID: address on InfiniBand */
 	};
 	must(ibv_modify_qp(qp, &to_rtr,
 			   IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 		.sq_psn = me.psn,
 		.timeout = 16,  /* no ACK for 268 ms: send again, */
 		.retry_cnt = 6, /* at most so often */
-		.rnr_retry = 6, /* the same, if no receive was posted */
+		.rnr_retry = 6, /* the same, if no receive is there: RNR */
 		.max_rd_atomic = 1,
 	};
 	must(ibv_modify_qp(qp, &to_rts,

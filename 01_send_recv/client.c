@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 	};
 	double start = now_ms();
 	post(&ep, &inl);
-	memset(out[0], '#', MSG_MAX); /* scribble over it */
+	memset(out[0], '#', MSG_MAX); /* write over it */
 	barrier(&ep);                 /* now let the server get ready */
 	expect_send(&ep, 5);
 	note("the INLINE send completed after %.0f ms", now_ms() - start);
@@ -155,9 +155,9 @@ int main(int argc, char **argv)
 		post(&ep, &send);
 		if (last) {
 			expect_send(&ep, i);
-			/* Accepted is not consumed. That DEPTH receives are
-			 * posted again, only the server can say: our credit
-			 * for the next DEPTH messages. */
+			/* Accepted is not read. That DEPTH receives are
+			 * posted again, only the server can say: then we may
+			 * send the next DEPTH messages. */
 			barrier(&ep);
 		}
 	}
