@@ -14,7 +14,9 @@ ifeq ($(GROUPS),)
 endif
 bench-record: bench ## and put that run into docs/performance.md
 	@bench/record
-illustrated: $B/pair $(ILLUSTRATED) ## docs/illustrated.html anew, from a run
+illustrated: $B/pair $(ILLUSTRATED) ## docs/illustrated.html anew, from a run; and in Chinese
 	@LAB=$(filter-out hosts,$(LAB)) course/trace -q illustrated $(ILLUSTRATED)
 	@docs/illustrated/page $B/trace/illustrated.pcap >$B/illustrated.html
+	@docs/illustrated/page $B/trace/illustrated.pcap zh >$B/illustrated.zh.html
 	@cp $B/illustrated.html docs
+	@cp $B/illustrated.zh.html docs/zh/illustrated.html

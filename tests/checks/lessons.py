@@ -2,6 +2,7 @@
 """What can be said of the Makefile, lessons, breaks and exercises without running them."""
 import functools
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -123,7 +124,10 @@ def made(page):
 
 def picture(lesson):
     drawn = subprocess.run(["course/packets/picture.py", f"{lesson}/README.md"], capture_output=True, text=True)
-    if drawn.stdout != repo.read(f"{lesson}/wire.svg"):
+    picture = f"{lesson}/wire.svg"
+    if drawn.returncode:
+        yield drawn.stderr.strip()
+    elif not os.path.exists(picture) or drawn.stdout != repo.read(picture):
         yield "type make pictures, and look at it"
 
 
