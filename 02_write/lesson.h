@@ -16,13 +16,13 @@ enum {
 };
 
 /*
- * The memory that the server opens. The flag has its own cache line, so that
- * polling the flag does not disturb the data: alignment to 64 is for speed. The
- * flag has 8 bytes at a multiple of 8, for correctness: the CPU loads it whole.
+ * The memory that the server opens. The flag has its own cache line (the 64
+ * bytes that a CPU loads together), so that polling the flag does not disturb the
+ * data: alignment to 64 is for speed. The flag has 8 bytes at a multiple of 8, for correctness: the CPU loads it whole.
  */
 struct shared {
 	_Alignas(64) char page[PAGE];
-	_Alignas(64) _Atomic uint64_t flag; /* the round, big endian */
+	_Alignas(64) _Atomic uint64_t flag; /* the round, high byte first */
 };
 
 /* Bytes that differ from their neighbours and from the bytes of other seeds. */

@@ -2,7 +2,7 @@
 /*
  * 05_fence/client.c - what a fence holds back, and what it does not.
  *
- * IBV_SEND_FENCE on a request means: start this request, and the requests behind
+ * IBV_SEND_FENCE on a request means: start this request, and the requests after
  * it, only when all earlier READs and atomics of this send queue are done. The
  * fence does not wait for a WRITE or a SEND, nor for another send queue.
  */

@@ -2,8 +2,9 @@
 /*
  * Exercise 2.1 - predict: what does an rkey guard?            * 10 minutes
  *
- * Replace each UNANSWERED by your choice. Then run it: the program makes the
- * experiment and says whether your choice is right.
+ * The page does not say what comes. Conclude it from what a key is for, and replace
+ * each UNANSWERED by your choice. Then run it: the program makes the experiment
+ * and says whether your choice is right.
  */
 #include "1_predict.h"
 

@@ -18,8 +18,7 @@
  * next completion. An error ends the program.
  * The judge calls write_all() with n = 1, 16, 17 and 100.
  *
- * The verdicts count WRITEs from 1: WRITE 1 is wr[0]. (A program that is in a
- * hurry signals one in PLACES / 2, so that its queue never runs empty.)
+ * The verdicts count WRITEs from 1: WRITE 1 is wr[0].
  */
 #include "3_full_queue.h"
 

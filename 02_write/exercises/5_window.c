@@ -3,12 +3,11 @@
  * Exercise 2.5 - extend: a key that can be taken back          *** 60 minutes
  *
  * Whoever knows the rkey of a region may use it for as long as the region is
- * registered. A memory window has a key of its own: it opens a part of a
- * region, and the key can be made void at any time. A request in your send
- * queue, IBV_WR_BIND_MW, binds a window of type 2 to a part of a region; the
- * same window is used again and again. IBV_WR_LOCAL_INV makes a key void. The
- * peer can give a key back itself, by SEND_WITH_INV. A window can be bound again
- * when its key is void, and not before.
+ * registered. A memory window has a key of its own and opens a part of a region.
+ * Its key can be made void at any time: then it opens nothing. Two requests in your
+ * send queue do this. IBV_WR_BIND_MW binds a window of type 2 to a part of a region.
+ * IBV_WR_LOCAL_INV makes a key void. The peer can do that, too, by SEND_WITH_INV.
+ * The same window is used again and again, but first its old key must be void.
  *
  * Write lend(): it binds mw to the len bytes at p, which are in mr, and returns
  * the key that the peer may use. mw is a window of type 2. mr may be bound to
@@ -22,9 +21,13 @@
  * Write take_back(): when it returns, a completion has said that the present key
  * of mw is void. The window stays, to be lent again.
  *
- * man ibv_alloc_mw, ibv_inc_rkey, ibv_post_send (bind_mw, invalidate_rkey),
- * ibv_bind_mw (only for struct ibv_mw_bind_info and its flags: the call is for
- * windows of type 1).
+ * Of struct ibv_send_wr, BIND_MW has bind_mw and LOCAL_INV has invalidate_rkey:
+ *	struct { struct ibv_mw *mw; uint32_t rkey;
+ *		 struct ibv_mw_bind_info bind_info; } bind_mw;
+ *	uint32_t invalidate_rkey;
+ *	struct ibv_mw_bind_info { struct ibv_mr *mr; uint64_t addr, length;
+ *				  unsigned int mw_access_flags; };
+ * bind_mw.rkey is the new key. (man ibv_post_send, ibv_inc_rkey, ibv_alloc_mw)
  *
  * post(ep, list) posts a list of requests. expect_completion(ep, "what") takes the
  * next completion. An error ends the program.

@@ -13,8 +13,7 @@
  *      gone when publish() returns
  *   2. the text: LEN bytes at p->text, in the region with lkey p->lkey
  *   3. ready: the 8 bytes of the number 1, which you may store where you like
- * The box is at address p->box and has the key p->rkey (struct post_office, in
- * judges/05_fence/2_publish.h).
+ * The box is at address p->box and has the key p->rkey.
  * publish() does not wait. Its caller, the judge, waits for one completion, which
  * must say that all three are done. Then it compares the box. A reader that sees
  * ready must find length and text.

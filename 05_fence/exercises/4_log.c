@@ -12,13 +12,16 @@
  * request has completed before the next one is posted: three round trips.
  *
  * Write append(): the same three requests in two round trips. It returns the place
- * when the entry is complete. Use no fence that waits for nothing, and no
- * completion that nobody needs. No entry may be valid before its text is there.
- * Could one round trip do, with a fence? Answer before you begin.
+ * when the entry is complete. Use a fence only if it waits for something, and signal
+ * a request only if you need its completion. No entry may be valid before its text
+ * is there. Could one round trip do, with a fence? Answer before you begin: the
+ * second hint (make hint-05.4 MORE=1) has the answer.
  *
- * w (struct writer, in judges/05_fence/4_log.h) has the address and the keys, your
- * memory for the old value, and the text. post(ep, list) posts a list of requests;
- * expect_completion(ep, "what") takes the next completion.
+ * Your memory is one region, w, and says where the log is:
+ *	struct writer { struct ep *ep; uint64_t log; uint32_t rkey, lkey;
+ *			uint64_t old, one; struct entry entry; };
+ * log and rkey are the peer's, old is for the old value, one is 1. post(ep, list)
+ * posts a list of requests; expect_completion(ep, "what") takes the next completion.
  * The judge calls append() three times; others take places in between. It compares
  * the log with your entries, and counts lists and completions.
  */

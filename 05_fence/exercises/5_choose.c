@@ -11,14 +11,14 @@
  *   COMPLETION    the second is posted when the first has completed
  *
  * AT_ONCE costs nothing, a fence makes the NIC wait, a completion makes your
- * CPU wait. The judge runs each program on a bad day: answers are late or get lost.
- * It compares what came, and what the peer's memory has in the end.
+ * CPU wait. The judge runs each program when answers are late or get lost. It
+ * compares what came, and what the peer's memory has in the end.
  */
 #include "5_choose.h"
 
 /* A record and its flag: WRITE the data, then WRITE the flag, on one queue pair. A
- * CPU polls the flag, on x86 and as in lesson 02. A READ of something else, posted before on
- * that queue pair, is still under way. */
+ * CPU polls the flag, on x86 and as in lesson 02. (Neither WRITE uses what an older
+ * READ on that queue pair fetches. This READ is not answered yet.) */
 const int publish = UNANSWERED; /* TODO 5.5 */
 
 /* A record is fetched: READ it, then SEND "I have it", on one queue pair. When the

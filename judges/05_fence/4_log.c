@@ -5,14 +5,14 @@
  * before: entry 1: right, but 3 lists: 2 would do
  * hint1: Which fields of the two WRITEs depend on the old value? Who
  * hint1: fills these fields, and when? And what does the matrix of the
- * hint1: lesson say of WRITE behind WRITE?
+ * hint1: lesson say of WRITE after WRITE?
  * hint1.zh: 两个 WRITE 的哪些字段取决于旧值？这些字段由谁填，什么时候填？本课的
  * hint1.zh: 矩阵怎么说 WRITE 后面的 WRITE？
- * hint2: Only one of the three requests must complete before the others
- * hint2: can be posted. The others keep their order if they are in one
- * hint2: list.
- * hint2.zh: 三个请求中，只有一个必须先完成，其余的才能投递。其余的放在一条链表
- * hint2.zh: 里，顺序就不会变。
+ * hint2: One round trip is too few: a fence holds a request back, but does
+ * hint2: not change its address. So one of the three must complete before the
+ * hint2: others can be posted. These keep their order if they are in one list.
+ * hint2.zh: 一次往返不够：fence 让请求等待，但不改它的地址。所以三个请求中，有一
+ * hint2.zh: 个必须先完成，其余的才能投递。其余的放在一条链表里，顺序就不会变。
  */
 #include <string.h>
 

@@ -18,9 +18,16 @@ def changes(lesson, _):
 
 
 def outcomes(lesson, _):
-    return ["break | client | server"] + [
-        f"{b.name} | {said(b.header, 'client')} | {said(b.header, 'server')}"
-        for b in repo.breaks(lesson)]
+    """What both sides say. A long cell is written out once in its column."""
+    table, first = ["break | client | server"], {}
+    for b in repo.breaks(lesson):
+        row = b.name
+        for role in ("client", "server"):
+            end = said(b.header, role)
+            other = first.setdefault((role, end), b.name)
+            row += " | " + (end if len(end) < 120 or other == b.name else f"as in {other}")
+        table.append(row)
+    return table
 
 
 def exercises(lesson, about):
