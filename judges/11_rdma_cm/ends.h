@@ -10,7 +10,7 @@
 
 #include "judge.h"
 
-enum { MS = 4000 };
+enum { MS = 2500 };
 
 struct side {
 	struct rdma_event_channel *channel;
