@@ -65,6 +65,12 @@ local function fitted(cell)
 		cell.attr.classes = { 'short' }
 	end
 	cell.contents = pandoc.walk_block(pandoc.Div(cell.contents), {
+		Code = function(code)
+			if code.text:match(('%S'):rep(25)) then
+				code.classes:insert('wide')
+			end
+			return code
+		end,
 		Inlines = function(inlines)
 			for i = 2, #inlines - 1 do
 				if inlines[i].t == 'Space' and inlines[i - 1].t == 'Code' and inlines[i + 1].t == 'Code' then
