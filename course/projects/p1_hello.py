@@ -24,7 +24,9 @@ def exchange():
     at = port()
     server = Program(['build/00_hello/server', '-d', DEVICES['server'], '-p', at, '-t', str(PATIENCE)])
     you = yours('client', at)
-    if not within(PATIENCE, lambda: server.said() or you.process.poll() is not None and not within(1, server.said)):
+    # The server waits so long for a connection, and then again for the QP info.
+    if not within(2 * PATIENCE + 1,
+                  lambda: server.said() or you.process.poll() is not None and not within(1, server.said)):
         raise Wrong(f'no QP info came from your client; {you.state()}')
     if not any('posted a receive' in line for line in server.said()):
         raise Wrong(f'lesson 00 does not take your QP info; it says: {server.last()}; {you.state()}')
