@@ -18,20 +18,16 @@
 
 enum { CLIENTS = 3 };
 
+/* wrong() says what the clients are about. What the server did wrong goes by die(). */
 static atomic_int accepted, released, disconnected;
-
-/* What the server did wrong, whatever the clients are about. */
-#define its_fault(...) die(__VA_ARGS__)
 
 bool wanted(const struct rdma_cm_event *event)
 {
 	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
-		its_fault("wanted() is asked of %s",
-			  rdma_event_str(event->event));
+		die("wanted() is asked of %s", rdma_event_str(event->event));
 	const char *data = event->param.conn.private_data;
 	if (data && (uint8_t)data[0] == 0xee)
-		its_fault(
-			"wanted() is asked of an event that was acknowledged");
+		die("wanted() is asked of an event that was acknowledged");
 	return data && data[0] == 'y';
 }
 
@@ -40,7 +36,7 @@ void prepare(struct rdma_cm_id *id)
 	struct side s = { .id = id };
 
 	if (id == listener)
-		its_fault("prepare() is called for the listener");
+		die("prepare() is called for the listener");
 	make_qp(&s);
 	accepted++;
 }
@@ -48,10 +44,9 @@ void prepare(struct rdma_cm_id *id)
 void release(struct rdma_cm_id *id)
 {
 	if (id == listener)
-		its_fault("the listener is released");
+		die("the listener is released");
 	if (got > given_back)
-		its_fault(
-			"an id is released, and an event is not acknowledged");
+		die("an id is released, and an event is not acknowledged");
 	if (id->qp)
 		rdma_destroy_qp(id);
 	must(rdma_destroy_id(id), "rdma_destroy_id");
@@ -118,13 +113,11 @@ void judge(void)
 		die("the judge's pthread_create");
 	serve(peer.channel, CLIENTS);
 	if (accepted < CLIENTS || disconnected < CLIENTS)
-		its_fault("it returned, and %d of %d clients have been served",
-			  accepted < disconnected ? accepted : disconnected,
-			  CLIENTS);
+		die("it returned, and %d of %d clients have been served",
+		    accepted < disconnected ? accepted : disconnected, CLIENTS);
 	if (got > given_back)
-		its_fault("it returned, and has not acknowledged an event");
+		die("it returned, and has not acknowledged an event");
 	if (released != CLIENTS + 1)
-		its_fault("it returned, and %d ids are left",
-			  CLIENTS + 1 - released);
+		die("it returned, and %d ids are left", CLIENTS + 1 - released);
 	(void)pthread_join(thread, NULL);
 }
