@@ -10,15 +10,13 @@
  * hint2: deliver() know to understand it?
  * hint2.zh: CQE 说明不了，那个字可以说明。要看懂它，deliver() 必须记住什么？
  */
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "6_cut.h"
 #include "wire.h"
 
-enum { NUMBERS = 40, CUTS = 8, MOST_US = 4000 };
+enum { NUMBERS = 40, CUTS = 8 };
 
 static struct duo duo;
 static const struct ibv_qp_cap cap = {
@@ -28,27 +26,20 @@ static uint64_t word, old; /* the peer's; ours */
 static struct ibv_mr *word_mr, *old_mr;
 static int in_doubt[2]; /* how often: not executed, executed */
 static unsigned seed;
-static _Atomic bool broken, over; /* the queue pair; the round */
+static int until_cut;             /* so many requests */
+static char cut_net[IF_NAMESIZE]; /* the interface whose wire is cut */
+static bool broken;               /* the queue pair */
 
-/* Cuts the wire once, at a random moment, until the queue pair is broken. What one of the
- * two sides sends is lost: requests, or answers. */
-static void *cut(void *unused)
+/* From now on what one of the two sides sends is lost: requests, or answers. */
+static void cut(void)
 {
 	const struct ep *side = rand_r(&seed) % 2 ? &duo.you : &duo.peer;
-	char net[IF_NAMESIZE];
 
-	(void)unused;
-	if (!wire_of(net, side->ctx->device->name, 1, side->gid_index))
+	if (!wire_of(cut_net, side->ctx->device->name, 1, side->gid_index))
 		die("this exercise cuts a wire, and this wire is not the "
 		    "lab's: LAB=vm has one");
-	usleep((unsigned)rand_r(&seed) % MOST_US);
-	if (!qdisc_lose(net))
+	if (!qdisc_lose(cut_net))
 		die("the wire cannot be cut (has this kernel sch_netem?)");
-	while (!broken && !over)
-		usleep(500);
-	qdisc_delete(net);
-	over = true;
-	return NULL;
 }
 
 /* Does the request succeed? */
@@ -70,9 +61,13 @@ bool add(uint32_t number)
 		wrong("add(): the queue pair is in the error state: "
 		      "reconnect() first");
 	wr.wr.atomic.compare_add = number;
+	if (until_cut-- == 0)
+		cut();
 	broken = !done(wr);
-	if (broken)
+	if (broken) {
+		qdisc_delete(cut_net);
 		in_doubt[word != before]++;
+	}
 	return !broken;
 }
 
@@ -94,8 +89,8 @@ static void connect_anew(void)
 	struct ep *ends[] = { &duo.you, &duo.peer };
 
 	for (int i = 0; i < 2; i++) {
-		if (ibv_destroy_qp(ends[i]->qp))
-			die("ibv_destroy_qp");
+		ends[i]->second = true; /* the device stays open */
+		ep_close(ends[i]);
 		*ends[i] = ep_second(ends[i], cap);
 		ends[i]->timeout = 8;
 		ends[i]->retry_cnt = 1;
@@ -105,8 +100,6 @@ static void connect_anew(void)
 
 void reconnect(void)
 {
-	while (broken && !over)
-		usleep(500);
 	connect_anew();
 	broken = false;
 }
@@ -122,19 +115,14 @@ void judge(void)
 	       !in_doubt[1]) {
 		uint32_t numbers[NUMBERS];
 		uint64_t sum = 0;
-		pthread_t cutter;
 
 		for (int i = 0; i < NUMBERS; i++)
 			sum += numbers[i] = 1 + (unsigned)rand_r(&seed) % 1000;
 		word = 0;
-		broken = over = false;
+		broken = false;
+		until_cut = rand_r(&seed) % NUMBERS;
 		connect_anew();
-		if (pthread_create(&cutter, NULL, cut, NULL))
-			die("pthread_create");
 		deliver(numbers, NUMBERS);
-		over = true;
-		if (pthread_join(cutter, NULL))
-			die("pthread_join");
 		if (broken)
 			wrong("deliver() returns with a number in doubt");
 		if (word != sum)
