@@ -132,7 +132,7 @@ static struct conn begin(const struct options *opt, int sock, uint64_t whole)
 	unsigned mine = server ? IBV_ACCESS_LOCAL_WRITE : 0, theirs = 0;
 
 	if (fault("small") && whole <= NOT_BIG)
-		c.chunk = 1024;
+		c.chunk = 256;
 	if (fault("one-retry"))
 		c.chunk = 1 << 18;
 	size_t len = SLOTS * c.chunk;
