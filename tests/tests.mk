@@ -78,11 +78,11 @@ flags:
 tables: ## write the tables of the READMEs anew, from the headers of breaks and exercises
 	@tests/static --tables
 
-test: ## the tests, about seven minutes
+test: ## the tests, about five minutes
 	@tests/run
 test-faults: ## only what goes wrong around the programs: peers, wires, machines
 	@tests/run faults
-test-projects: ## all solutions and wrong programs before the judges of the projects: a quarter of an hour
+test-projects: ## all solutions and wrong programs before the judges of the projects: ten minutes
 	@tests/project -l
 	@tests/project-2
 	@tests/project-3
