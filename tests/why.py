@@ -14,6 +14,7 @@ LOADER = importlib.machinery.SourceFileLoader("why", "course/why")
 why = importlib.util.module_from_spec(importlib.util.spec_from_loader("why", LOADER))
 LOADER.exec_module(why)
 failed = False
+spent = {}  # bytes of a log: seconds of the CPU
 
 
 def test(name, faults):
@@ -43,8 +44,9 @@ def typed(command, log, said, status=0):
         yield f'no {said} in "{out[:200]}"'
     if run.returncode != status or "Traceback" in out:
         yield f"status {run.returncode}, not {status}"
-    if resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begun > 2:  # half a second, of the CPU
-        yield "it is slow"
+    spent[len(log)] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begun
+    if spent[len(log)] > 20 * spent.get(len(log) // 10, 9):
+        yield "ten times the lines cost more than twenty times as much"
 
 
 LOG = b"""a line that nobody knows
@@ -62,7 +64,8 @@ with tempfile.TemporaryDirectory(prefix="a log ") as place:
     test("make why reads standard input", typed(["make", "-s", "why"], LOG, first))
     for name, log, said in (("an unknown log", b"no\nlog\n", "none of 2 lines is known"),
                             ("more digits than a known number", b"(synd 0x17)\n", "none of 1 lines"),
-                            ("a log of 100 000 lines", LOG * 33333, "66666 of 99999 lines")):
+                            ("a log of 9 999 lines", LOG * 3333, "6666 of 9999 lines"),
+                            ("a log of ten times as many", LOG * 33330, "66660 of 99990 lines")):
         test(f"{name}: a line says so", typed(["course/why"], log, [said]))
     for name, command, log, said in (("an empty log", [], b" \n", "standard input is empty"),
                                      ("a binary", [], b"FAIL\0", "standard input is no text"),
