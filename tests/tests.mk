@@ -83,9 +83,7 @@ test: ## the tests, about five minutes
 test-faults: ## only what goes wrong around the programs: peers, wires, machines
 	@tests/run faults
 test-projects: ## all solutions and wrong programs before the judges of the projects: ten minutes
-	@tests/project -l
-	@tests/project-2
-	@tests/project-3
+	@tests/run projects
 test-fresh: ## the first two commands, in minimal roots of Debian 12 and 13 (root only)
 	@tests/fresh
 test-arm64: ## lessons, breaks and solutions on arm64, which is emulated

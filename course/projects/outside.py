@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""How a judge starts programs, looks at them from outside, and ends them."""
+"""How a judge starts programs, looks at them from outside, and ends them.
+
+With two machines (HOSTS=2) the judge is where the clients are, and another process of it where
+the server is: AT['server'] makes a Program, a Folder or a Machine there, and each call of a method
+of these is made there, too.
+"""
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -10,18 +16,28 @@ import subprocess
 import sys
 import tempfile
 import time
+from multiprocessing.managers import BaseManager
 
 sys.path.append('course/packets')
 from capture import NAKS, OPCODES  # noqa: E402
 
 DEVICES = {'server': os.environ.get('DEV_SERVER', ''), 'client': os.environ.get('DEV_CLIENT', '')}
-
-
+SERVER = os.environ.get('JUDGE_SERVER', '127.0.0.2')  # where a client finds it
 RUN = ''  # the student's script, set by course/judge
+AT = {}  # what makes the objects of a role: this module, or that of another machine
 
 
 class Wrong(Exception):
     """What is said of a stage that fails."""
+
+
+def within(seconds, look, pause=0.02):
+    end = time.monotonic() + seconds
+    while not look():
+        if time.monotonic() > end:
+            return False
+        time.sleep(pause)
+    return True
 
 
 class Program:
@@ -39,6 +55,10 @@ class Program:
         self.process = subprocess.Popen(args, stdin=given, stdout=stdout or self.files[0], stderr=self.files[1],
                                         start_new_session=True, env={**os.environ, **env})
         self.all.append(self)
+
+    def status(self):
+        """None: it still runs."""
+        return self.process.poll()
 
     def said(self, i=0):
         return os.pread(self.files[i].fileno(), 100000, 0).decode(errors='replace').splitlines()
@@ -81,6 +101,12 @@ class Program:
         if self.process.stdin:
             with contextlib.suppress(BrokenPipeError):
                 self.process.stdin.close()
+
+    def signal_at(self, number, count):
+        """As soon as the server's device has got more than so many bytes in all."""
+        pids, device = self.pids(), Machine('server')
+        within(8, lambda: device.arrived() > count, pause=0)
+        self.signal(number, pids)
 
     @classmethod
     def kill_all(cls):
@@ -125,7 +151,7 @@ class Program:
 
 
 class Wire:
-    """What crosses the wire from now on, as the server's interface sees it. The kernel keeps the
+    """What crosses the wire from now on, as the client's interface sees it. The kernel keeps the
     first packets, as many as fit into 16 MB."""
 
     def __init__(self):
@@ -134,31 +160,31 @@ class Wire:
         self.socket.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)  # SO_RCVBUFFORCE
         self.socket.setsockopt(socket.SOL_SOCKET, 29, 1)  # SO_TIMESTAMP
         self.socket.setblocking(False)
-        self.socket.bind((interface('server'), 3))  # ETH_P_ALL
+        self.socket.bind((Machine('client').net, 3))  # ETH_P_ALL
 
-    def packets(self):
-        """(ms, sender, opcode, PSN, length of the UDP payload, AETH syndrome) of each RoCE packet."""
-        try:
+    def frames(self):
+        """(time, sender, bytes from the BTH on, and how many there are) of each RoCE packet."""
+        with contextlib.suppress(BlockingIOError):
             while True:
                 frame, extra, _, address = self.socket.recvmsg(200, 64)
-                ip = frame[14:]
-                udp = ip[40:] if frame[12:14] == b'\x86\xdd' else ip[20:] if frame[12:14] == b'\x08\x00' else b''
-                if udp[2:4] == b'\x12\xb7' and len(udp) >= 20:
-                    seconds, micros = struct.unpack('qq', extra[0][2][:16])
-                    self.seen.append(((seconds - self.start) * 1e3 + micros / 1e3,
-                                      'server' if address[2] == 4 else 'client',  # PACKET_OUTGOING
-                                      udp[8], int.from_bytes(udp[17:20], 'big'),
-                                      int.from_bytes(udp[4:6], 'big') - 8, udp[20] if udp[8] in (13, 15, 16, 17, 18)
-                                      else None))
-        except BlockingIOError:
-            return self.seen
+                ip = 54 if frame[12:14] == b'\x86\xdd' else 34
+                if frame[ip + 2:ip + 4] == b'\x12\xb7' and len(frame) >= ip + 20:
+                    self.seen.append((extra[0][2], 'client' if address[2] == 4 else 'server',  # PACKET_OUTGOING
+                                      frame[ip + 8:], int.from_bytes(frame[ip + 4:ip + 6], 'big') - 8))
+        return self.seen
+
+    def packets(self, most=None):
+        """(ms, sender, opcode, PSN, length of the UDP payload, AETH syndrome) of these, or of the last of them."""
+        for when, sender, bth, length in self.frames()[-most if most else None:]:
+            seconds, micros = struct.unpack('qq', when[:16])
+            yield ((seconds - self.start) * 1e3 + micros / 1e3, sender, bth[0], int.from_bytes(bth[9:12], 'big'), length,
+                   bth[12] if bth[0] in (13, 15, 16, 17, 18) else None)
 
     def show(self, most=24):
         """The last packets, as lines; PSNs are whole, and lengths are from the BTH to the ICRC."""
-        seen = self.packets()
-        if len(seen) > most:
-            yield f'    ... {len(seen) - most} packets before'
-        for ms, sender, op, psn, length, syndrome in seen[-most:]:
+        if len(self.frames()) > most:
+            yield f'    ... {len(self.seen) - most} packets before'
+        for ms, sender, op, psn, length, syndrome in self.packets(most):
             what = OPCODES[op][0] if op < len(OPCODES) else f'opcode {op:#x}'
             kind = '' if syndrome is None else ('', 'RNR NAK', '', 'NAK')[syndrome >> 5 & 3]
             if kind == 'NAK':
@@ -167,22 +193,123 @@ class Wire:
             yield f'    {ms:9.3f}  {way}  {kind or what:24} PSN {psn:<8} {length:5} bytes'.rstrip()
 
 
-def within(seconds, look, pause=0.02):
-    end = time.monotonic() + seconds
-    while not look():
-        if time.monotonic() > end:
-            return False
-        time.sleep(pause)
-    return True
+
+class Folder:
+    """A directory with no more room than that, if `full` says how much."""
+
+    def __init__(self, full=None):
+        self.top, self.full = tempfile.mkdtemp(), full
+        if full:
+            subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={full}', 'full', self.top], check=True, timeout=10)
+
+    def path(self, name=''):
+        return os.path.join(self.top, name)
+
+    def names(self):
+        return sorted(os.listdir(self.top))
+
+    def write(self, name, content):
+        with open(self.path(name), 'wb') as file:
+            file.write(content)
+        return self.path(name)
+
+    def read(self, name):
+        """None: there is no such file."""
+        try:
+            with open(self.path(name), 'rb') as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+
+    def remove(self):
+        if self.full:
+            subprocess.run(['umount', '-l', self.top], check=True, timeout=10)
+        shutil.rmtree(self.top, ignore_errors=True)
+
+
+class Machine:
+    """That of a role: its device, and the network interface of that."""
+
+    def __init__(self, role):
+        self.device = f'/sys/class/infiniband/{DEVICES[role]}/ports/1/'
+        self.net = self.look('gid_attrs/ndevs/0')
+
+    def look(self, name):
+        with open(self.device + name) as file:
+            return file.read().strip()
+
+    def gid(self):
+        return bytes.fromhex(self.look('gids/0').replace(':', ''))
+
+    def mac(self):
+        with open(f'/sys/class/net/{self.net}/address') as file:
+            return bytes.fromhex(file.read().replace(':', ''))
+
+    def sent(self):
+        """RoCE packets that it has sent, ever."""
+        return int(self.look('hw_counters/sent_pkts'))
+
+    def arrived(self):
+        """The bytes that have come to it, ever. The lab's TCP goes another way, or is little."""
+        with open(f'/sys/class/net/{self.net}/statistics/rx_bytes') as count:
+            return int(count.read())
+
+    def netem(self, *fault):
+        """A fault of what it sends; none: no more."""
+        tc = subprocess.run(['tc', 'qdisc', 'replace' if fault else 'del', 'dev', self.net, 'root',
+                             *['netem'] * bool(fault), *fault], capture_output=True, text=True)
+        if fault and tc.returncode:
+            raise OSError(f'netem on {self.net}: {tc.stderr.strip()}')
+
+    def kill_all(self):
+        Program.kill_all()
+
+
+class There(BaseManager):
+    """What another machine makes for us."""
+
+
+for kind in Program, Folder, Machine:
+    There.register(kind.__name__, kind)
+
+
+def machine(role):
+    return AT[role].Machine(role)
+
+
+def prepare(role):
+    """Whose machine this is; None: both are. That of the server makes what the other asks for, until it is killed."""
+    AT.update({'server': sys.modules[__name__], 'client': sys.modules[__name__]})
+    if role == 'server':
+        try:
+            There((SERVER, 1), b'judge').get_server().serve_forever()
+        finally:
+            Program.kill_all()
+    elif role:
+        AT['server'] = There((SERVER, 1), b'judge')
+
+        def met():
+            with contextlib.suppress(OSError):
+                return AT['server'].connect() or True
+        if not within(30, met):
+            raise OSError(f'the server\'s machine, {SERVER}, does not answer')
+
+
+def bench(*options):
+    """The bench's client, and its server: what this machine can do just now."""
+    at = port()
+    AT['server'].Program(['build/bench/server', '-d', DEVICES['server'], '-g', '0', '-p', at])
+    return AT['client'].Program(['build/bench/client', '-d', DEVICES['client'], '-g', '0', '-p', at, *options, SERVER])
+
+
+def kill_all():
+    for role in DEVICES:
+        machine(role).kill_all()
 
 
 def sent():
     """RoCE packets that both devices have sent."""
-    total = 0
-    for device in DEVICES.values():
-        with open(f'/sys/class/infiniband/{device}/ports/1/hw_counters/sent_pkts') as counter:
-            total += int(counter.read())
-    return total
+    return sum(machine(role).sent() for role in DEVICES)
 
 
 def port():
@@ -191,41 +318,25 @@ def port():
         return str(s.getsockname()[1])
 
 
-def interface(role):
-    """The network interface of its device."""
-    with open(f'/sys/class/infiniband/{DEVICES[role]}/ports/1/gid_attrs/ndevs/0') as ndev:
-        return ndev.read().strip()
-
-
 def arrived(role='server'):
-    """The bytes that have come to its device, ever. The lab's TCP goes another way."""
-    with open(f'/sys/class/net/{interface(role)}/statistics/rx_bytes') as count:
-        return int(count.read())
+    return machine(role).arrived()
 
 
 @contextlib.contextmanager
 def bad_wire(fault):
     """A fault of netem in both directions, put there before any QP is, and gone after the last."""
-    nets = [interface(role) for role in DEVICES]
     try:
-        for net in nets:
-            tc = subprocess.run(['tc', 'qdisc', 'replace', 'dev', net, 'root', 'netem', *fault.split()],
-                                capture_output=True, text=True)
-            if tc.returncode:
-                raise OSError(f'netem on {net}: {tc.stderr.strip()}')
+        for role in DEVICES:
+            machine(role).netem(*fault.split())
         yield
     finally:
-        Program.kill_all()
-        for net in nets:
-            subprocess.run(['tc', 'qdisc', 'del', 'dev', net, 'root'], capture_output=True)
+        kill_all()
+        for role in DEVICES:
+            machine(role).netem()
 
 
 def other(role):
     return 'client' if role == 'server' else 'server'
-
-
-def host(role):
-    return ['127.0.0.2'] if role == 'client' else []  # any address is listened on
 
 
 def fails(you, role, what, seconds):

@@ -5,28 +5,30 @@ import socket
 import struct
 
 from . import outside
-from .outside import DEVICES, Program, Wrong, fails, host, other, port, within
+from .outside import AT, DEVICES, SERVER, Wrong, fails, machine, other, port, within
 
 PEER = 'build/judges/projects/hello_peer'
 PATIENCE = 15  # seconds: in an emulated guest an interpreter takes some to start
 
 
-def yours(role, at, token='hello, queue pair', deadline=6):
-    return Program([outside.RUN, role, *host(role), at], token + '\n', DEVICE=DEVICES[role], DEADLINE=str(deadline))
+def yours(role, at, token='hello, queue pair', deadline=6, server=SERVER):
+    return AT[role].Program([outside.RUN, role, *[server] * (role == 'client'), at], token + '\n',
+                            DEVICE=DEVICES[role], DEADLINE=str(deadline))
 
 
 def peer(role, at, token, mode=''):
-    return Program([PEER, role, '-d', DEVICES[role], '-p', at, '-k', token, '-m', mode, '-t', str(PATIENCE),
-                    *host(role)])
+    return AT[role].Program([PEER, role, '-d', DEVICES[role], '-g', '0', '-p', at, '-k', token, '-m', mode,
+                             '-t', str(PATIENCE), *[SERVER] * (role == 'client')])
 
 
 def exchange():
     at = port()
-    server = Program(['build/00_hello/server', '-d', DEVICES['server'], '-p', at, '-t', str(PATIENCE)])
+    server = AT['server'].Program(['build/00_hello/server', '-d', DEVICES['server'], '-g', '0', '-p', at,
+                                   '-t', str(PATIENCE)])
     you = yours('client', at)
     # The server waits so long for a connection, and then again for the QP info.
     if not within(2 * PATIENCE + 1,
-                  lambda: server.said() or you.process.poll() is not None and not within(1, server.said)):
+                  lambda: server.said() or you.status() is not None and not within(1, server.said)):
         raise Wrong(f'no QP info came from your client; {you.state()}')
     if not any('posted a receive' in line for line in server.said()):
         raise Wrong(f'lesson 00 does not take your QP info; it says: {server.last()}; {you.state()}')
@@ -36,7 +38,7 @@ def reaches_rts():
     at, states = port(), []
     peer('server', at, 'x', 'hold')
     you = yours('client', at)
-    if not within(PATIENCE, lambda: states.extend(you.states()) or states or you.process.poll() is not None):
+    if not within(PATIENCE, lambda: states.extend(you.states()) or states or you.status() is not None):
         raise Wrong(f'your client has made no QP in {PATIENCE} s; {you.state()}')
     if not within(4, lambda: states.extend(you.states()) or 'RTS' in states):
         last = (states or ['no state: there is none'])[-1]
@@ -46,7 +48,7 @@ def reaches_rts():
 def talk(role, mode=''):
     at, theirs, mine = port(), 'p-' + secrets.token_hex(8), 'y-' + secrets.token_hex(12)
     them, you = peer(other(role), at, theirs, mode), yours(role, at, mine)
-    within(PATIENCE, lambda: them.process.poll() is not None)
+    within(PATIENCE, lambda: them.status() is not None)
     said = them.said()
     if f'{other(role)}: connected' not in said:
         raise Wrong(f'your {role} does not connect to its peer, which says: {them.last()}; {you.state()}')
@@ -57,15 +59,13 @@ def talk(role, mode=''):
     status = you.end(4)
     if [line for line in you.said() if line.startswith('got ')] != ['got ' + theirs]:
         raise Wrong(f'your {role} must print the line "got {theirs}" once; {you.state()}')
-    if status or them.process.poll() != 0:
+    if status or them.status() != 0:
         raise Wrong(f'both tokens went, but your {role} ended with {status}, and its peer says: {them.last()}')
 
 
 def info(role, **wrong):
-    with open(f'/sys/class/infiniband/{DEVICES[other(role)]}/ports/1/gids/0') as gid:
-        address = bytes.fromhex(gid.read().replace(':', ''))
     f = {'magic': 0x52444d41, 'version': 1, 'lesson': 0, 'qpn': 17, 'psn': 1, 'mtu': 3, 'rkey': 0,
-         'gid': address, **wrong}
+         'gid': machine(other(role)).gid(), **wrong}
     return struct.pack('>IHHIIHBBI16sQQ', f['magic'], f['version'], f['lesson'], f['qpn'], f['psn'], 0, f['mtu'], 0,
                        f['rkey'], f['gid'], 0, 0)
 
@@ -76,18 +76,18 @@ def refuses():
                                ('client', 'rkey', 5), ('server', 'gid', bytes(16))):
         what, seen, conn = f'QP info with {field} {value if field == "gid" else hex(value)}', [], socket.socket()
         with socket.create_server(('127.0.0.2', 0)) as listener:
-            address = listener.getsockname()
+            at = listener.getsockname()[1]
             listener.settimeout(PATIENCE)
             if role == 'server':
                 listener.close()
-            you = yours(role, str(address[1]), deadline=20)
+            you = yours(role, str(at), deadline=20, server='127.0.0.2')
             if role == 'client':
                 try:
                     conn = listener.accept()[0]
                 except TimeoutError:
                     raise Wrong(f'your client does not connect in {PATIENCE} s; {you.state()}') from None
-            elif not within(PATIENCE, lambda: conn.connect_ex(address) == 0):
-                raise Wrong(f'your server does not listen on port {address[1]}; {you.state()}')
+            elif not within(PATIENCE, lambda: conn.connect_ex((SERVER, at)) == 0):
+                raise Wrong(f'your server does not listen on port {at}; {you.state()}')
         with conn:
             conn.sendall(info(role, **{field: value}))
             within(4, lambda: seen.extend(you.states()) or {'RTR', 'RTS'} & set(seen) or not you.pids())

@@ -5,12 +5,10 @@ import os
 import random
 import signal
 import socket
-import subprocess
-import tempfile
 import time
 
 from . import outside
-from .outside import DEVICES, Program, Wrong, arrived, bad_wire, fails, interface, port, within
+from .outside import AT, DEVICES, SERVER, Machine, Wrong, arrived, bad_wire, bench, fails, kill_all, port, within
 
 MIB = 1 << 20
 STILL = 8  # seconds; more than DEADLINE, so a program can say itself what it waits for
@@ -20,42 +18,35 @@ USES = {6: 2, 10: 2, 11: 2, 29: 2, 12: 4, 19: 8, 20: 8}
 
 
 class Copies:
-    """A directory with the files, the server's DIR, and a server."""
+    """Where the files are, the server's DIR, and a server."""
 
-    def __init__(self, top, into, deadline, **env):
-        self.top, self.into, self.deadline, self.env = top, into, deadline, env
+    def __init__(self, files, into, deadline, env):
+        self.files, self.into, self.deadline, self.env, self.size = files, into, deadline, env, 0
         self.serve()
 
-    def start(self, device, *words):
-        role = words[0]
-        env = {name: f'{value}.{role}' if name == 'RIGHTS_LOG' else value for name, value in self.env.items()}
-        return Program([outside.RUN, *words], DEVICE=DEVICES[device], DEADLINE=str(self.deadline), **env)
+    def start(self, role, *words):
+        return AT[role].Program([outside.RUN, *words], DEVICE=DEVICES[role], DEADLINE=str(self.deadline),
+                                **self.env.get(role, {}))
 
     def serve(self):
         self.at = port()
-        self.server = self.start('server', 'server', self.at, self.into)
+        self.server = self.start('server', 'server', self.at, self.into.path())
 
     def file(self, content, name='source'):
-        path = os.path.join(self.top, name)
-        with open(path, 'wb') as f:
-            f.write(content)
-        return path
+        self.size = len(content)
+        return self.files.write(name, content)
 
     def copy(self, path, name):
-        return self.start('client', 'copy', path, f'127.0.0.1:{name}', self.at)
+        return self.start('client', 'copy', path, f'{SERVER}:{name}', self.at)
 
     def target(self, name):
         """The bytes of DIR/NAME; None: there is no such file."""
-        try:
-            with open(os.path.join(self.into, name), 'rb') as f:
-                return f.read()
-        except FileNotFoundError:
-            return None
+        return self.into.read(name)
 
     def settle(self, you, what, look=lambda: False):
         """Waits until it ends, as long as bytes move: to be slow is no fault. Or until look() says so."""
-        moved, end = [time.monotonic(), 0], time.monotonic() + 60
-        while you.process.poll() is None and not look():
+        moved, end = [time.monotonic(), 0], time.monotonic() + 60 + 4 * self.size / MIB
+        while you.status() is None and not look():
             now, come = time.monotonic(), arrived('server') + arrived('client')
             if come > moved[1]:
                 moved = [now, come]
@@ -72,7 +63,7 @@ class Copies:
             raise Wrong(f'{what}: your copy must end with 0, and ended with {status}; it said last: {you.last()}; '
                         f'the server: {self.server.last()}')
         same(content, self.target(name), f'{what}, {name}')
-        if self.server.process.poll() is not None:
+        if self.server.status() is not None:
             raise Wrong(f'{what}: your server has ended, and must serve until it is killed; '
                         f'it said last: {self.server.last()}')
 
@@ -85,23 +76,19 @@ class Copies:
                         'the bytes went another way')
 
     def visible(self):
-        return sorted(name for name in os.listdir(self.into) if not name.startswith('.'))
+        return [name for name in self.into.names() if not name.startswith('.')]
 
 
 @contextlib.contextmanager
 def place(deadline=6, full=None, **env):
     """full: DIR has no more room than that."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as top:
-        into = os.path.join(top, 'into')
-        os.mkdir(into)
-        try:
-            if full:
-                subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={full}', 'full', into], check=True, timeout=10)
-            yield Copies(top, into, deadline, **env)
-        finally:
-            Program.kill_all()
-            if full:
-                subprocess.run(['umount', '-l', into], check=True, timeout=10)
+    files, into = AT['client'].Folder(), AT['server'].Folder(full)
+    try:
+        yield Copies(files, into, deadline, env)
+    finally:
+        kill_all()
+        files.remove()
+        into.remove()
 
 
 def same(want, have, what):
@@ -122,11 +109,10 @@ def waits_for_the_server(p, name):
     with 0. (If it has, this says nothing.)"""
     before = arrived('server')
     you = p.copy(p.file(content(20000)), name)
-    within(8, lambda: arrived('server') - before > 20000 or you.process.poll() is not None, pause=0)
-    p.server.signal(signal.SIGSTOP)
+    p.server.signal_at(signal.SIGSTOP, before + 20000)
     try:
-        if p.target(name) is None and within(1, lambda: you.process.poll() is not None):
-            if you.process.returncode == 0 and p.target(name) is None:
+        if p.target(name) is None and within(1, lambda: you.status() is not None):
+            if you.status() == 0 and p.target(name) is None:
                 raise Wrong('your copy has ended with 0, and the file is not there: '
                             'the server was stopped when it had the bytes')
     finally:
@@ -184,10 +170,10 @@ def two_at_once():
         for _ in range(5):
             before = arrived('server')
             you = p.copy(source, 'first')
-            if not within(8, lambda: arrived('server') - before > MIB or you.process.poll() is not None, .001):
+            if not within(8, lambda: arrived('server') - before > MIB or you.status() is not None, .001):
                 raise Wrong(f'the first of two copies does not begin; it said last: {you.last()}')
             you.signal(signal.SIGSTOP)
-            if you.process.poll() is None:
+            if you.status() is None:
                 break
             p.done(you, first, 'first', 'the first of two copies')  # too fast: once more
         else:
@@ -234,13 +220,16 @@ def killed():
             if time.monotonic() > end:
                 break
             name = f'file{n}'
-            with open(os.path.join(p.into, name), 'wb') as f:
-                f.write(old)
+            p.into.write(name, old)
             before = arrived('server')
             you = p.copy(source, name)
-            within(8, lambda: arrived('server') - before > share * len(new) or you.process.poll() is not None, .001)
-            victim = you if who == 'copy' else p.server
-            victim.signal(signal.SIGKILL)
+            if who == 'copy':
+                victim = you
+                within(8, lambda: arrived() - before > share * len(new) or you.status() is not None, .001)
+                you.signal(signal.SIGKILL)
+            else:
+                victim = p.server
+                victim.signal_at(signal.SIGKILL, before + int(share * len(new)))
             what = f'your {who} was killed when the server had {min(arrived("server") - before, len(new))} bytes'
             victim.kill()
             old_or_new(p, name, old, new, what)
@@ -269,35 +258,34 @@ def frames(wire):
 
 
 def least_rights():
-    with tempfile.TemporaryDirectory() as logs, \
-            socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
+    logs = {role: AT[role].Folder() for role in DEVICES}
+    preload = {role: {'LD_PRELOAD': os.path.abspath('build/judges/projects/rights.so'),
+                      'RIGHTS_LOG': folder.path('rights')} for role, folder in logs.items()}
+    client = Machine('client')
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
         wire.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
-        wire.bind((interface('server'), 3))
+        wire.bind((client.net, 3))
         wire.setblocking(False)
-        with place(LD_PRELOAD=os.path.abspath('build/judges/projects/rights.so'),
-                   RIGHTS_LOG=os.path.join(logs, 'rights')) as p:
+        with place(**preload) as p:
             p.copied(content(MIB // 4), 'file', 'a file of 256 KiB')
         used = set()
-        with open(f'/sys/class/net/{interface("server")}/address') as address:
-            server = bytes.fromhex(address.read().replace(':', ''))
         for to, bth in frames(wire):
-            right, role = USES.get(bth[0] & 31), 'server' if to == server else 'copy'
+            right, role = USES.get(bth[0] & 31), 'client' if to == client.mac() else 'server'
             if right:
                 used |= {(role, 'qp', int.from_bytes(bth[5:8], 'big'), right),
                          (role, 'mr', int.from_bytes(bth[20:24], 'big'), right)}
         if int.from_bytes(wire.getsockopt(263, 6, 8)[4:], 'little'):  # SOL_PACKET, PACKET_STATISTICS
             raise OSError('the judge did not capture all packets: type it again')
-        for role in 'server', 'copy':
-            try:
-                with open(os.path.join(logs, f'rights.{role}')) as log:
-                    granted = [line.split() for line in log]
-            except FileNotFoundError:
-                raise Wrong(f'the judge cannot record what your {role} grants: link libibverbs dynamically') from None
-            for kind, key, access in granted:
-                for right, text in RIGHTS.items():
-                    if int(access, 16) & right and (role, kind, int(key, 16), right) not in used:
-                        thing = f'region with rkey 0x{key}' if kind == 'mr' else f'QP 0x{key}'
-                        raise Wrong(f'your {role} grants {text} on its {thing}, and no packet used it')
+    for role, name in ('server', 'server'), ('client', 'copy'):
+        log = logs[role].read('rights')
+        if log is None:
+            raise Wrong(f'the judge cannot record what your {name} grants: link libibverbs dynamically')
+        logs[role].remove()
+        for kind, key, access in map(str.split, log.decode().splitlines()):
+            for right, text in RIGHTS.items():
+                if int(access, 16) & right and (role, kind, int(key, 16), right) not in used:
+                    thing = f'region with rkey 0x{key}' if kind == 'mr' else f'QP 0x{key}'
+                    raise Wrong(f'your {name} grants {text} on its {thing}, and no packet used it')
 
 
 def rate(you, size):
@@ -308,9 +296,9 @@ def rate(you, size):
         come = arrived('server') - start
         if come >= size / 8 * (1 + 6 * len(marks)):
             marks.append((time.monotonic(), come))
-        return len(marks) == 2 or you.process.poll() is not None
+        return len(marks) == 2 or you.status() is not None
     within(4, look)
-    if you.process.poll() is not None and len(marks) < 2:
+    if you.status() is not None and len(marks) < 2:
         raise Wrong(f'the rate cannot be seen: a program has ended, and said last: {you.last()}')
     while len(marks) < 2:  # it is slow
         marks = (marks or [(begun, 0)]) + [(time.monotonic(), arrived('server') - start)]
@@ -322,10 +310,7 @@ def fast():
     size = 16 * MIB
 
     def ours():
-        at = port()
-        Program(['build/bench/server', '-d', DEVICES['server'], '-p', at])
-        return Program(['build/bench/client', '-d', DEVICES['client'], '-p', at, '-o', 'write', '-m', 'rate',
-                        '-s', '65536', '-n', str(size // 65536), '-q', '4', '127.0.0.1'])
+        return bench('-o', 'write', '-s', '65536', '-n', str(size // 65536), '-q', '4')
     with place() as p:
         source, best, end = p.file(content(MIB) * 16), {}, time.monotonic() + 10
         while time.monotonic() < end:

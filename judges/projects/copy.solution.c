@@ -9,7 +9,7 @@
  * The server has a process for each copier, so what ends one connection ends nothing
  * else.
  *
- * FAULT=NAME in the environment: a wrong program. tests/project-2 has the list. With
+ * FAULT=NAME in the environment: a wrong program. tests/project has the list. With
  * "writes" it is right: the copier WRITEs the chunks.
  */
 #include <arpa/inet.h>
@@ -313,7 +313,6 @@ int main(int argc, char **argv)
 	char *name = argc == 5 ? strchr(argv[3], ':') : NULL;
 	struct options opt = { .dev = getenv("DEVICE"), .ib_port = 1 };
 
-	opt.gid_index = -1;
 	opt.wait_s = deadline ? (int)strtol(deadline, NULL, 10) : 6;
 	if (server && chdir(argv[3]) == 0) {
 		opt.tcp_port = argv[2];

@@ -7,7 +7,7 @@
  * while it is empty. A consumer prints its item, and only then says DONE. Until then
  * the server holds the item, and puts it back in front if the consumer dies.
  *
- * FAULT=NAME in the environment: a wrong program; tests/project-3 has their names.
+ * FAULT=NAME in the environment: a wrong program; tests/project has their names.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -412,7 +412,7 @@ static void be_client(const struct options *opt)
 		bool put = strncmp(line, "put ", 4) == 0;
 
 		if (fault("slow"))
-			usleep(25000);
+			sleep(1);
 		if (put && fault("lock"))
 			ask(&ep, LOCK, 0);
 		if (put) {
