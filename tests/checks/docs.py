@@ -29,7 +29,6 @@ def anchors(path):
     return names + re.findall(r'^<a id="([^"]+)"></a>', repo.read(path), re.M)
 
 
-
 def has_word(text, word):
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
 
