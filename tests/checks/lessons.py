@@ -2,7 +2,6 @@
 """What can be said of the Makefile, lessons, breaks and exercises without running them."""
 import functools
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -92,7 +91,7 @@ def exercises(lesson, handout):
         if repo.ours(e.path) not in ("", text):
             continue
         if not e.kind:
-            yield f"{e.path}: no title with kind, stars and minutes"
+            yield f'{e.path}: no title "Exercise {e.name} - predict|repair|extend|choose: TITLE  ** 25 minutes"'
         if f"TODO {e.name}" not in text:
             yield f"{e.path}: no TODO {e.name}"
         if text.count("\n") > 100:
@@ -106,7 +105,7 @@ def exercises(lesson, handout):
                 yield f"{e.judge}.solution.c: has a TODO"
             said = re.findall("^(verdict: |== )", repo.read(f"{e.judge}.wrong"), re.M)
             if said != len(said) // 2 * ["== ", "verdict: "]:
-                yield f"{e.judge}.wrong: a verdict each"
+                yield f'{e.judge}.wrong: below each "== NAME" one "verdict: "'
             if e.kind != "predict" and len(said) < 6:
                 yield f"{e.judge}.wrong: {len(said) // 2} wrong answers, not 3"
     for path in repo.files(f"judges/{lesson}/*.c", f"judges/{lesson}/*.wrong"):
@@ -124,10 +123,9 @@ def made(page):
 
 def picture(lesson):
     drawn = subprocess.run(["course/packets/picture.py", f"{lesson}/README.md"], capture_output=True, text=True)
-    picture = f"{lesson}/wire.svg"
     if drawn.returncode:
         yield drawn.stderr.strip()
-    elif not os.path.exists(picture) or drawn.stdout != repo.read(picture):
+    elif [drawn.stdout] != [*map(repo.read, repo.files(f"{lesson}/wire.svg"))]:
         yield "type make pictures, and look at it"
 
 

@@ -12,6 +12,8 @@ os.environ |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "G
 
 
 def read(path):
+    if not os.path.exists(path):
+        raise SystemExit(f"{path} is missing: write it, as CONTRIBUTING.md says")
     return Path(path).read_text(encoding="utf-8")
 
 

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The tables that READMEs have between two marks, made from headers (make tables)."""
 import re
+import sys
 
 from . import repo
+
+# Of the table of all lessons on a page: its head and its last row.
+MINUTES = {"README.md": ("no. | lesson | minutes | the question", "all | | {:.0f} + {:.0f} hours | "),
+           "README.zh.md": ("编号 | 课 | 分钟 | 问题", "合计 | | {:.0f} + {:.0f} 小时 | ")}
 
 
 def said(header, role):
@@ -37,27 +42,28 @@ def exercises(lesson, about):
         for e in repo.exercises(lesson)]
 
 
-def minutes(_, question):
-    table, all_reading, all_doing = ["no. | lesson | minutes | the question"], 0, 0
+def minutes(page, question):
+    table, all_reading, all_doing = [MINUTES[page][0]], 0, 0
     for lesson in repo.lessons():
-        time = re.search(r"^\*\*Time:\*\*.*", repo.read(f"{lesson}/README.md"), re.M)
+        time = re.search(r"^\*\*Time:\*\*.*", repo.read(f"{lesson}/README.md"), re.M) or sys.exit(
+            f"{lesson}/README.md: no line that begins with **Time:**, with the minutes for reading")
         reading = sum(map(int, re.findall(r"(\d+) minutes", time[0])))
         doing = sum(e.minutes for e in repo.exercises(lesson))
         n, name = lesson.split("_", 1)
-        table.append(f"{n} | [{name}]({lesson}/README.md) | {reading} + {doing} | "
+        table.append(f"{n} | [{name}]({lesson}/{page}) | {reading} + {doing} | "
                      + question.get(n, "?"))
         all_reading, all_doing = all_reading + reading, all_doing + doing
-    return table + [f"all | | {all_reading / 60:.0f} + {all_doing / 60:.0f} hours | "]
+    return table + [MINUTES[page][1].format(all_reading / 60, all_doing / 60)]
 
 
 def made(page):
     """The page as it should be. What is written by hand, the last cells, it keeps."""
     text, lesson = repo.read(page), page.split("/")[0]
-    for make in (minutes,) if page == "README.md" else (changes, outcomes, exercises):
+    for make in (minutes,) if page in MINUTES else (changes, outcomes, exercises):
         mark = rf"(<!-- {make.__name__}: made by make tables[^>]*-->\n)(.*?)(<!-- end -->\n)"
         found = re.search(mark, text, re.S)
         if not found:
-            raise ValueError(f"no mark {make.__name__}")
+            sys.exit(f'{page}: no "<!-- {make.__name__}: made by make tables -->", and below "<!-- end -->"')
         begin, old, end = found.groups()
         rows = [repo.cells(row) for row in re.findall(r"^\|.*", old, re.M)]
         head, *lines = [f"| {line} |\n" for line in make(lesson, {row[0]: row[-1] for row in rows})]
