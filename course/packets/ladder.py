@@ -12,6 +12,7 @@ the first place seen, with "~"). "again" is what was there before. READMEs show 
 import re
 import signal
 import sys
+from pathlib import Path
 
 import capture
 
@@ -37,7 +38,7 @@ def show(line, qps=False):
 
 def parse(text):
     """The Line that was shown as this text."""
-    found = LINE.fullmatch(text.rstrip())
+    found = LINE.fullmatch(text.rstrip()) or sys.exit(f'not a line as make trace-NN prints them: "{text}"')
     if found["said"] is not None:
         return capture.Line(float(found["time"]), "", found["said"])
     psn, amount = (found[name] and int(found[name]) for name in ("psn", "amount"))
@@ -47,8 +48,10 @@ def parse(text):
 
 def excerpts(readme):
     """Of each excerpt in a README: the command, NN or NN.x, its DELAY or "", and the lines."""
-    with open(readme, encoding="utf-8") as file:
-        found = re.findall(r"(?m)^\$ (make trace-(\S+)(?: DELAY=(\d+))?.*)\n((?:(?!```|\$ ).*\n)*)", file.read())
+    text = Path(readme).read_text(encoding="utf-8") if Path(readme).exists() else ""
+    found = re.findall(r"(?m)^\$ (make trace-(\S+)(?: DELAY=(\d+))?.*)\n((?:(?!```|\$ ).*\n)*)", text)
+    if not found:
+        sys.exit(f"{readme}: no console block of make trace-NN: put an excerpt of what it prints there")
     return [(*name, lines.splitlines()) for *name, lines in found]
 
 

@@ -96,10 +96,7 @@ class Picture:
 
 def draw(readme):
     picture = Picture()
-    found = ladder.excerpts(readme)
-    if not found:
-        sys.exit(f"{readme}: no console block of make trace-NN: put an excerpt of what it prints there")
-    command, _, _, lines = found[0]
+    command, _, _, lines = ladder.excerpts(readme)[0]
     for text in lines:
         if text.strip().startswith("..."):
             picture.gap(text.strip()[4:])
