@@ -61,7 +61,10 @@ class Program:
         return self.process.poll()
 
     def said(self, i=0):
-        return os.pread(self.files[i].fileno(), 100000, 0).decode(errors='replace').splitlines()
+        """Its lines; while it runs those that are whole."""
+        runs = self.status() is None
+        text = os.pread(self.files[i].fileno(), 100000, 0).decode(errors='replace')
+        return (text[:text.rfind('\n') + 1] if runs else text).splitlines()
 
     def last(self):
         return (self.said()[-1:] or self.said(1)[-1:] or ['nothing'])[0]

@@ -104,12 +104,12 @@ def content(size, seed=1):
     return random.Random(seed).randbytes(size)[:-1] + b'\n' if size else b''
 
 
-def waits_for_the_server(p, name):
-    """The server is stopped when the bytes have come to its device. If it has not stored them, the copy must not end
-    with 0. (If it has, this says nothing.)"""
+def waits_for_the_server(p, name, count):
+    """The server is stopped when so many bytes have come to its device, which takes the others without it. If it has
+    not stored them, the copy must not end with 0. (If it has, this says nothing.)"""
     before = arrived('server')
     you = p.copy(p.file(content(20000)), name)
-    p.server.signal_at(signal.SIGSTOP, before + 20000)
+    p.server.signal_at(signal.SIGSTOP, before + count)
     try:
         if p.target(name) is None and within(1, lambda: you.status() is not None):
             if you.status() == 0 and p.target(name) is None:
@@ -126,8 +126,8 @@ def small():
         p.copied(content(20000, 2), 'small', 'another file, to the same name')
         if p.visible() != ['small']:
             raise Wrong(f'DIR must have only the file "small"; it has {p.visible()}')
-        for n in range(6):
-            waits_for_the_server(p, f'early{n}')
+        for count in range(3000, 21000, 3000):
+            waits_for_the_server(p, f'early{count}', count)
 
 
 def empty():

@@ -131,8 +131,8 @@ static struct conn begin(const struct options *opt, int sock, uint64_t whole)
 	bool server = !opt->host;
 	unsigned mine = server ? IBV_ACCESS_LOCAL_WRITE : 0, theirs = 0;
 
-	if (fault("small") && whole <= NOT_BIG)
-		c.chunk = 256;
+	if ((fault("small") && whole <= NOT_BIG) || fault("no-timeout"))
+		c.chunk = 256; /* so it waits often */
 	if (fault("one-retry"))
 		c.chunk = 1 << 18;
 	size_t len = SLOTS * c.chunk;
