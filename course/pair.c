@@ -19,9 +19,7 @@
  * of the pairs.)
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,14 +95,6 @@ static void end_both(int status)
 	exit(status);
 }
 
-static void could_not_start(const struct side *s, int status)
-{
-	fprintf(stderr,
-		"pair: could not start %s (status %d): type make, then make "
-		"doctor\n",
-		s->program, status);
-}
-
 static void add(char ***argv, const char *word)
 {
 	*(*argv)++ = (char *)word;
@@ -116,8 +106,6 @@ static void run(struct side *s, const char *port)
 	char *args = strdup(setting(s->args, ""));
 	char **argv = args ? calloc(strlen(args) + 16, sizeof *argv) : NULL;
 	char **next = argv;
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
 
 	if (!argv)
 		fail("pair");
@@ -146,20 +134,17 @@ static void run(struct side *s, const char *port)
 	     word = strtok(NULL, " \t\n"))
 		add(&next, word);
 
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-	posix_spawnattr_setsigmask(&attr, &unblocked);
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	for (int fd = 1; dir && fd <= 2; fd++)
-		posix_spawn_file_actions_addopen(
-			&files, fd, path_of(s, fd == 1 ? "out" : "err"),
-			O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	int rc = posix_spawnp(&s->pid, argv[0], &files, &attr, argv, environ);
-	if (rc != 0) { /* what bash would say */
-		s->pid = 0;
-		could_not_start(s, rc == ENOENT ? 127 : 126);
-		end_both(rc == ENOENT ? 127 : 126);
+	s->pid = fork();
+	if (s->pid < 0)
+		fail("fork");
+	if (s->pid == 0) {
+		sigprocmask(SIG_SETMASK, &unblocked, NULL);
+		if (!freopen("/dev/null", "r", stdin) ||
+		    (dir && (!freopen(path_of(s, "out"), "w", stdout) ||
+			     !freopen(path_of(s, "err"), "w", stderr))))
+			_exit(126);
+		execvp(argv[0], argv);
+		_exit(errno == ENOENT ? 127 : 126); /* as bash does */
 	}
 	free(argv);
 	free(args);
@@ -177,12 +162,21 @@ static void wait_for_both(long limit)
 			fprintf(stderr, "pair: stopped after %ld s\n", limit);
 		if (sig != SIGCHLD)
 			end_both(124);
-		for (struct side *s = server; s <= client; s++)
-			if (s->status < 0 &&
-			    waitpid(s->pid, &status, WNOHANG) > 0)
-				keep_status(s, WIFSIGNALED(status)
-						       ? 128 + WTERMSIG(status)
-						       : WEXITSTATUS(status));
+		for (struct side *s = server; s <= client; s++) {
+			if (s->status >= 0 ||
+			    waitpid(s->pid, &status, WNOHANG) <= 0)
+				continue;
+			keep_status(s, WIFSIGNALED(status)
+					       ? 128 + WTERMSIG(status)
+					       : WEXITSTATUS(status));
+			if (s->status != 126 && s->status != 127)
+				continue;
+			fprintf(stderr,
+				"pair: could not start %s (status %d): type "
+				"make, then make doctor\n",
+				s->program, s->status);
+			end_both(s->status);
+		}
 	}
 	alarm(0);
 }
@@ -223,13 +217,10 @@ int main(int argc, char **argv)
 	run(client, text);
 	wait_for_both(limit);
 
-	for (struct side *s = server; s <= client; s++) {
-		if (s->status == 126 || s->status == 127)
-			could_not_start(s, s->status);
+	for (struct side *s = server; s <= client; s++)
 		if (!dir && s->status != 0)
 			fprintf(stderr, "pair: %s exited with %d\n", s->role,
 				s->status);
-	}
 	/* What was killed has left its wire as it was. */
 	if (!getenv("PAIR_WIRE") &&
 	    (server->status >= 128 || client->status >= 128))
