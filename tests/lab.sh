@@ -189,7 +189,7 @@ frozen_guest() {
 	done
 	echo '# another checkout' >>lab/init
 	again "another checkout" "saving a guest"
-	want "three states are kept, the newest among them" "3 1" \
+	want "four states are kept, the newest among them" "4 1" \
 		"$(find build/kernel/ -name 'frozen-*' | wc -l) $(find build/kernel/ -name 'frozen-*' -size +1M -mmin -5 | wc -l)"
 	gone "nothing is left of them"
 }
