@@ -9,6 +9,7 @@ import capture
 import compare
 import ladder
 import picture
+from checks.verdict import cases, end
 
 # What tshark would print of packets. QP info: QP 0x11, first PSN 0xfffffe, no region; QP 0x12, PSN 5,
 # rkey 7, 64 bytes at 0x1000. The second one comes in two pieces, and a barrier with it.
@@ -156,11 +157,5 @@ class Packets(unittest.TestCase):
             self.assertIn(text, svg)
 
 
-failed = False
-for one in unittest.defaultTestLoader.loadTestsFromTestCase(Packets):
-    result = one.run()
-    for _, why in result.failures + result.errors:
-        print("    " + why.replace("\n", "\n    "))
-    failed |= not result.wasSuccessful()
-    print("ok" if result.wasSuccessful() else "not ok", "packets:", one.shortDescription())
-sys.exit(failed)
+cases(Packets, "packets: ")
+end()

@@ -6,22 +6,15 @@ import importlib.util
 import re
 import resource
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
+
+from checks.verdict import end, test
 
 LOADER = importlib.machinery.SourceFileLoader("why", "course/why")
 why = importlib.util.module_from_spec(importlib.util.spec_from_loader("why", LOADER))
 LOADER.exec_module(why)
-failed = False
 spent = {}  # bytes of a log: seconds of the CPU
-
-
-def test(name, faults):
-    global failed
-    faults = list(faults)
-    failed |= bool(faults)
-    print(f"not ok {name}: {'; '.join(faults)}" if faults else f"ok {name}")
 
 
 def corpus(path, least):
@@ -72,4 +65,4 @@ with tempfile.TemporaryDirectory(prefix="a log ") as place:
                                      ("no such file", [f"{place}/x"], b"", "No such file"),
                                      ("a directory", [place], b"", "Is a directory")):
         test(f"{name}: a line says so", typed(["course/why", *command], log, [said], 1))
-sys.exit(failed)
+end()
