@@ -206,15 +206,3 @@ def untold(pages, untyped, tests):
     for pattern in known:
         if not any(re.fullmatch(pattern, command) for command in told):
             yield f"in no page: {pattern}"
-
-
-def long_sentences(page, most=30):
-    """Those of more words. A row's cells, a heading, and an item of a list begin one."""
-    page = re.sub(r"^ *```.*?^ *```$", "", page, flags=re.M | re.S)
-    page = re.sub(r"(?<=\n\n)(?:    .*\n|\n)+", "", page)
-    page = re.sub(r"^\|.*", lambda row: row[0].replace("|", "\n\n"), page, flags=re.M)
-    page = re.sub(r"^(#.*)|^ *(?:[*-]|\d+\.) ", r"\n\n\1\n\n", page, flags=re.M)
-    for text in re.split(r"\n\s*\n", page):
-        for sentence in re.split(r"[.!?][])\"*`_]*\s+", text):
-            if len(sentence.split()) > most:
-                yield f"{len(sentence.split())} words: {' '.join(sentence.split())[:90]}"

@@ -99,13 +99,6 @@ class Checks(unittest.TestCase):
         self.finds(docs.untold([page], "# c\nmake fmt\twhy\nl.\twhy\n", ["make -s doctor\n  # make nothing\ncat"]),
                    "nothing types: make nothing", "in no page: make fmt")
 
-    def test_sentences(self):
-        """a long sentence is found"""
-        words = 16 * "word "
-        page = f"# {words}\n{words}\n- {words}. {words}\n\n| {words} | {words} |\n```\n{words * 2}\n```\n"
-        self.finds(docs.long_sentences(page))
-        self.finds(docs.long_sentences(page + words + "\n" + words), "32 words")
-
     def test_lesson(self):
         """the tables are those of the headers, and headers that lack something do not pass"""
         with course({"01_x/breaks/a_b.patch": PATCH, "01_x/exercises/2_y.c": EXERCISE, "01_x/README.md": README,
