@@ -67,6 +67,16 @@ try() {
 	not_ok "$1"
 }
 
+# must_fail COMMAND...: a negative control. It must not pass because nothing was run.
+must_fail() {
+	local said
+	said=$("$@" 2>&1)
+	case $?:$said in
+	0:*) echo "it did not fail" && return 1 ;;
+	12[567]:* | *"could not start"*) echo "$said" && return 1 ;;
+	esac
+}
+
 # For a test that looks for several faults of one thing: begin with faults=, call
 # wrong TEXT for each, and end with verdict NAME.
 wrong() { faults+="$1; "; }
@@ -93,11 +103,16 @@ compile() {
 	"${compiler[@]}" "${flags[@]}" -Icommon "${@:2}" common/*.c common/*/*.c "${libs[@]}" -o "$1"
 }
 
+# write_script FILE LINE...
+write_script() {
+	printf '%s\n' '#!/bin/sh' "${@:2}" >"$1"
+	chmod +x "$1"
+}
+
 # project DIR LINE...: a student's program in DIR: its script "run" has these lines.
 project() {
 	mkdir -p "$1"
-	printf '%s\n' '#!/bin/sh' "${@:2}" >"$1/run"
-	chmod +x "$1/run"
+	write_script "$1/run" "${@:2}"
 }
 
 # run_alone DIR COMMAND: in the lab; what it prints, and its status, are then DIR/server.*.
