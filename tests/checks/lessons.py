@@ -132,11 +132,8 @@ def picture(lesson):
 def services(container, workflow, known):
     """What other services read of us. For the workflow we have no reader of YAML: its lines are
     keys or items, it has a job with steps, and what these run there is."""
-    try:
-        if not json.loads(container).get("image"):
-            yield "devcontainer.json: no image"
-    except ValueError as fault:
-        yield f"devcontainer.json: {fault}"
+    if not json.loads(container).get("image"):
+        yield "devcontainer.json: no image"
     lines = [line for line in workflow.splitlines() if line.strip() and line[0] != "#"]
     yield from (f"test.yml: {line}" for line in lines
                 if not re.fullmatch(r"(  )*((- )?\w[\w-]*:( \S.*)?|- [\w-]+)", line))

@@ -139,7 +139,7 @@ class Checks(unittest.TestCase):
         right = "jobs:\n  test:\n    steps:\n      - run: make deps\n"
         self.finds(lessons.services('{"image": "x"}', right, {"deps"}))
         self.finds(lessons.services("{}", right.replace("steps:", "steps"), {"run-01"}), "image", "steps", "no steps", "deps")
-        self.finds(lessons.services("{", right, {"deps"}), "devcontainer.json")
+        self.assertRaises(ValueError, list, lessons.services("{", right, {"deps"}))
         self.finds(lessons.atomics("a.c", "x = (_Atomic uint64_t *)y;"), "_Atomic uint64_t *")
 
     def test_rooms(self):
