@@ -133,10 +133,7 @@ def glossary(text, pages):
 
 
 STRING = r'"(?:\\.|[^"\\])*"'
-INSIDE = rf'(?:[^()"]|{STRING})*'
-for _ in range(4):  # parentheses within parentheses
-    INSIDE = rf'(?:[^()"]|{STRING}|\({INSIDE}\))*'
-CALL = re.compile(rf"\b(die_err|die|must|lose|say)\s*\(({INSIDE})\)")
+CALL = re.compile(rf'\b(die_err|die|must|lose|say)\s*\((?=[^;"]*((?:{STRING}\s*)*))')
 
 
 def symptoms(page, programs):
@@ -144,9 +141,8 @@ def symptoms(page, programs):
     for each %d, has a row with such a line."""
     lines = [code.replace(r"\|", "|") for row in re.findall(r"^\|.*", page, re.M)
              for code in re.findall(r"`([^`]+)`", row)]
-    for call, inside in CALL.findall(programs):
-        strings = re.search(rf"(?:{STRING}\s*)+", inside)
-        line = "".join(s[1:-1] for s in re.findall(STRING, strings[0])) if strings else ""
+    for call, strings in CALL.findall(programs):
+        line = "".join(s[1:-1] for s in re.findall(STRING, strings))
         line = re.sub(r"%[-+ #0-9.*]*[lhz]*[a-zA-Z]", "...", line.replace(r"\"", '"'))
         if call == "say":
             line = line.removeprefix("FAIL ") if line.startswith("FAIL ") else ""
