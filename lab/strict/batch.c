@@ -11,224 +11,159 @@
 
 static struct qp *of(struct ibv_qp_ex *x)
 {
-	lock();
-	struct qp *qp = find(QP, &x->qp_base);
-	unlock();
-	return qp;
+	LOCKED;
+	return find(QP, &x->qp_base);
 }
 
-static void drop_list(struct qp *qp)
+static void wr_start(struct ibv_qp_ex *x)
 {
-	while (qp->list) {
-		struct ibv_send_wr *w = qp->list;
-		qp->list = w->next;
-		if (w->send_flags & IBV_SEND_INLINE && w->num_sge)
-			free((void *)(uintptr_t)w->sg_list[0].addr);
-		free(w->sg_list);
-		free(w);
-	}
+	struct qp *qp = of(x);
+
+	while (qp->n_batch)
+		free(qp->batch[--qp->n_batch].sg_list);
 }
 
-static void start(struct ibv_qp_ex *x)
+static int wr_complete(struct ibv_qp_ex *x)
 {
-	drop_list(of(x));
+	LOCKED;
+	struct qp *qp = of(x);
+	int rc = 0;
+
+	for (unsigned i = 0; i < qp->n_batch && rc == 0; i++)
+		rc = post(&qp->sq, qp->batch[i]);
+	wr_start(x);
+	return rc;
+}
+
+static void request(struct ibv_qp_ex *x, struct ibv_send_wr w)
+{
+	struct qp *qp = of(x);
+
+	w.wr_id = x->wr_id;
+	w.send_flags = x->wr_flags & ~(unsigned)IBV_SEND_INLINE;
+	qp->batch = realloc(qp->batch, (qp->n_batch + 1) * sizeof w);
+	if (!qp->batch)
+		abort();
+	qp->batch[qp->n_batch++] = w;
 }
 
 static struct ibv_send_wr *newest(struct ibv_qp_ex *x)
 {
-	struct ibv_send_wr *w = of(x)->list;
+	struct qp *qp = of(x);
 
-	while (w && w->next)
-		w = w->next;
-	return w;
+	return &qp->batch[qp->n_batch - 1];
 }
 
-static struct ibv_send_wr *request(struct ibv_qp_ex *x, enum ibv_wr_opcode op)
-{
-	struct ibv_send_wr *w = calloc(1, sizeof *w), *last = newest(x);
-
-	if (!w)
-		abort();
-	w->wr_id = x->wr_id;
-	w->send_flags = x->wr_flags & ~(unsigned)IBV_SEND_INLINE;
-	w->opcode = op;
-	*(last ? &last->next : &of(x)->list) = w;
-	return w;
-}
-
-static struct ibv_send_wr *remote(struct ibv_qp_ex *x, enum ibv_wr_opcode op,
-				  uint32_t rkey, uint64_t addr)
-{
-	struct ibv_send_wr *w = request(x, op);
-
-	w->wr.rdma.rkey = rkey;
-	w->wr.rdma.remote_addr = addr;
-	return w;
-}
-
-static void set_sge_list(struct ibv_qp_ex *x, size_t n,
-			 const struct ibv_sge *list)
+/* Of the newest request; with room for bytes behind them. */
+static struct ibv_sge *sges(struct ibv_qp_ex *x, size_t n, size_t room)
 {
 	struct ibv_send_wr *w = newest(x);
 
-	w->sg_list = calloc(n + 1, sizeof *list);
+	w->num_sge = (int)n;
+	w->sg_list = calloc(1, n * sizeof *w->sg_list + room);
 	if (!w->sg_list)
 		abort();
-	memcpy(w->sg_list, list, n * sizeof *list);
-	w->num_sge = (int)n;
+	if (room)
+		w->send_flags |= IBV_SEND_INLINE;
+	return w->sg_list;
 }
 
-static void set_sge(struct ibv_qp_ex *x, uint32_t lkey, uint64_t addr,
-		    uint32_t length)
+static void wr_set_sge_list(struct ibv_qp_ex *x, size_t n,
+			    const struct ibv_sge *list)
 {
-	struct ibv_sge s = { .lkey = lkey, .addr = addr, .length = length };
-
-	set_sge_list(x, 1, &s);
+	memcpy(sges(x, n, 0), list, n * sizeof *list);
 }
 
-static void set_inline_list(struct ibv_qp_ex *x, size_t n,
-			    const struct ibv_data_buf *list)
+static void wr_set_sge(struct ibv_qp_ex *x, uint32_t lkey, uint64_t addr,
+		       uint32_t length)
 {
-	struct ibv_sge s = { 0 };
+	*sges(x, 1, 0) = (struct ibv_sge){ addr, length, lkey };
+}
+
+static void wr_set_inline_data_list(struct ibv_qp_ex *x, size_t n,
+				    const struct ibv_data_buf *list)
+{
+	size_t len = 0;
 
 	for (size_t i = 0; i < n; i++)
-		s.length += (uint32_t)list[i].length;
-	char *copy = malloc(s.length + 1), *to = copy;
-	if (!copy)
-		abort();
-	for (size_t i = 0; i < n; to += list[i++].length)
-		memcpy(to, list[i].addr, list[i].length);
-	s.addr = (uintptr_t)copy;
-	set_sge_list(x, 1, &s);
-	newest(x)->send_flags |= IBV_SEND_INLINE;
+		len += list[i].length;
+	struct ibv_sge *s = sges(x, 1, len + 1);
+	s->addr = (uintptr_t)(s + 1);
+	for (size_t i = 0; i < n; i++) {
+		memcpy((char *)(s + 1) + s->length, list[i].addr,
+		       list[i].length);
+		s->length += (uint32_t)list[i].length;
+	}
 }
 
-static void set_inline(struct ibv_qp_ex *x, void *addr, size_t length)
+static void wr_set_inline_data(struct ibv_qp_ex *x, void *addr, size_t length)
 {
 	struct ibv_data_buf b = { .addr = addr, .length = length };
 
-	set_inline_list(x, 1, &b);
+	wr_set_inline_data_list(x, 1, &b);
 }
 
-static void wr_send(struct ibv_qp_ex *x)
-{
-	request(x, IBV_WR_SEND);
-}
-
-static void wr_send_imm(struct ibv_qp_ex *x, __be32 imm)
-{
-	request(x, IBV_WR_SEND_WITH_IMM)->imm_data = imm;
-}
-
-static void wr_send_inv(struct ibv_qp_ex *x, uint32_t rkey)
-{
-	request(x, IBV_WR_SEND_WITH_INV)->invalidate_rkey = rkey;
-}
-
-static void wr_local_inv(struct ibv_qp_ex *x, uint32_t rkey)
-{
-	request(x, IBV_WR_LOCAL_INV)->invalidate_rkey = rkey;
-}
-
-static void wr_read(struct ibv_qp_ex *x, uint32_t rkey, uint64_t addr)
-{
-	remote(x, IBV_WR_RDMA_READ, rkey, addr);
-}
-
-static void wr_write(struct ibv_qp_ex *x, uint32_t rkey, uint64_t addr)
-{
-	remote(x, IBV_WR_RDMA_WRITE, rkey, addr);
-}
-
-static void wr_write_imm(struct ibv_qp_ex *x, uint32_t rkey, uint64_t addr,
-			 __be32 imm)
-{
-	remote(x, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr)->imm_data = imm;
-}
-
-static void atomic(struct ibv_qp_ex *x, enum ibv_wr_opcode op, uint32_t rkey,
-		   uint64_t addr, uint64_t add_or_compare, uint64_t swap)
-{
-	struct ibv_send_wr *w = request(x, op);
-
-	w->wr.atomic.rkey = rkey;
-	w->wr.atomic.remote_addr = addr;
-	w->wr.atomic.compare_add = add_or_compare;
-	w->wr.atomic.swap = swap;
-}
-
-static void wr_cmp_swp(struct ibv_qp_ex *x, uint32_t rkey, uint64_t addr,
-		       uint64_t compare, uint64_t swap)
-{
-	atomic(x, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, addr, compare, swap);
-}
-
-static void wr_fetch_add(struct ibv_qp_ex *x, uint32_t rkey, uint64_t addr,
-			 uint64_t add)
-{
-	atomic(x, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, addr, add, 0);
-}
-
-static void wr_bind_mw(struct ibv_qp_ex *x, struct ibv_mw *mw, uint32_t rkey,
-		       const struct ibv_mw_bind_info *info)
-{
-	struct ibv_send_wr *w = request(x, IBV_WR_BIND_MW);
-
-	w->bind_mw.mw = mw;
-	w->bind_mw.rkey = rkey;
-	w->bind_mw.bind_info = *info;
-}
-
-static void set_ud_addr(struct ibv_qp_ex *x, struct ibv_ah *ah, uint32_t qpn,
-			uint32_t qkey)
+static void wr_set_ud_addr(struct ibv_qp_ex *x, struct ibv_ah *ah,
+			   uint32_t remote_qpn, uint32_t remote_qkey)
 {
 	struct ibv_send_wr *w = newest(x);
 
 	w->wr.ud.ah = ah;
-	w->wr.ud.remote_qpn = qpn;
-	w->wr.ud.remote_qkey = qkey;
+	w->wr.ud.remote_qpn = remote_qpn;
+	w->wr.ud.remote_qkey = remote_qkey;
 }
 
-static int complete(struct ibv_qp_ex *x)
-{
-	struct ibv_send_wr *bad;
-	struct qp *qp = of(x);
-
-	if (!qp->list)
-		return 0;
-	lock();
-	int rc = send_list(qp, qp->list, &bad, __builtin_return_address(0));
-	unlock();
-	drop_list(qp);
-	return rc;
-}
+/* The functions that begin a request, and what becomes of their arguments. */
+#define REQUESTS(R)                                                            \
+	R(wr_send, (struct ibv_qp_ex * x), IBV_WR_SEND)                        \
+	R(wr_send_imm, (struct ibv_qp_ex * x, __be32 imm),                     \
+	  IBV_WR_SEND_WITH_IMM, .imm_data = imm)                               \
+	R(wr_send_inv, (struct ibv_qp_ex * x, uint32_t rkey),                  \
+	  IBV_WR_SEND_WITH_INV, .invalidate_rkey = rkey)                       \
+	R(wr_local_inv, (struct ibv_qp_ex * x, uint32_t rkey),                 \
+	  IBV_WR_LOCAL_INV, .invalidate_rkey = rkey)                           \
+	R(wr_rdma_read, (struct ibv_qp_ex * x, uint32_t rkey, uint64_t at),    \
+	  IBV_WR_RDMA_READ, .wr.rdma = { at, rkey })                           \
+	R(wr_rdma_write, (struct ibv_qp_ex * x, uint32_t rkey, uint64_t at),   \
+	  IBV_WR_RDMA_WRITE, .wr.rdma = { at, rkey })                          \
+	R(wr_rdma_write_imm,                                                   \
+	  (struct ibv_qp_ex * x, uint32_t rkey, uint64_t at, __be32 imm),      \
+	  IBV_WR_RDMA_WRITE_WITH_IMM, .imm_data = imm,                         \
+	  .wr.rdma = { at, rkey })                                             \
+	R(wr_atomic_cmp_swp,                                                   \
+	  (struct ibv_qp_ex * x, uint32_t rkey, uint64_t at, uint64_t compare, \
+	   uint64_t swap),                                                     \
+	  IBV_WR_ATOMIC_CMP_AND_SWP, .wr.atomic = { at, compare, swap, rkey }) \
+	R(wr_atomic_fetch_add,                                                 \
+	  (struct ibv_qp_ex * x, uint32_t rkey, uint64_t at, uint64_t add),    \
+	  IBV_WR_ATOMIC_FETCH_AND_ADD, .wr.atomic = { at, add, 0, rkey })      \
+	R(wr_bind_mw,                                                          \
+	  (struct ibv_qp_ex * x, struct ibv_mw * mw, uint32_t rkey,            \
+	   const struct ibv_mw_bind_info *info),                               \
+	  IBV_WR_BIND_MW, .bind_mw = { mw, rkey, *info })
+#define DEFINE(name, params, ...)                                          \
+	static void name params                                            \
+	{                                                                  \
+		request(x, (struct ibv_send_wr){ .opcode = __VA_ARGS__ }); \
+	}
+REQUESTS(DEFINE)
 
 void hook_batch(struct qp *qp, uint64_t ops)
 {
 	const uint64_t only_here =
 		IBV_QP_EX_WITH_TSO | IBV_QP_EX_WITH_ATOMIC_WRITE;
-	struct ibv_qp_ex *(*to_ex)(struct ibv_qp *) =
-		next_function("ibv_qp_to_qp_ex");
-	struct ibv_qp_ex *x = to_ex(qp->v);
+	struct ibv_qp_ex *x = NEXT(ibv_qp_to_qp_ex)(qp->o.qp);
 
-	if (!x || (ops & only_here) || qp->v->qp_type == IBV_QPT_XRC_SEND)
+	if (!x || (ops & only_here) || x->qp_base.qp_type == IBV_QPT_XRC_SEND)
 		return;
-	x->wr_start = start;
-	x->wr_complete = complete;
-	x->wr_abort = start;
-	x->wr_send = wr_send;
-	x->wr_send_imm = wr_send_imm;
-	x->wr_send_inv = wr_send_inv;
-	x->wr_local_inv = wr_local_inv;
-	x->wr_bind_mw = wr_bind_mw;
-	x->wr_rdma_read = wr_read;
-	x->wr_rdma_write = wr_write;
-	x->wr_rdma_write_imm = wr_write_imm;
-	x->wr_atomic_cmp_swp = wr_cmp_swp;
-	x->wr_atomic_fetch_add = wr_fetch_add;
-	x->wr_set_ud_addr = set_ud_addr;
-	x->wr_set_sge = set_sge;
-	x->wr_set_sge_list = set_sge_list;
-	x->wr_set_inline_data = set_inline;
-	x->wr_set_inline_data_list = set_inline_list;
+#define HOOK(name, ...) x->name = name;
+	REQUESTS(HOOK)
+	HOOK(wr_start)
+	HOOK(wr_complete)
+	HOOK(wr_set_ud_addr)
+	HOOK(wr_set_sge)
+	HOOK(wr_set_sge_list)
+	HOOK(wr_set_inline_data)
+	HOOK(wr_set_inline_data_list)
+	x->wr_abort = wr_start;
 }

@@ -11,104 +11,83 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "strict.h"
 
-struct trace trace_from(void *caller)
+/* Who called the outermost function of this library: libibverbs calls us, too. */
+struct trace trace_now(void)
 {
-	struct trace t = { .at = { caller } };
-	void *all[DEPTH + 8];
-	int n = backtrace(all, DEPTH + 8), i = 0;
+	extern const char __ehdr_start[], etext[]; /* of this library */
+	struct trace t = { 0 };
+	void *all[DEPTH + 12];
+	int n = backtrace(all, DEPTH + 12), i = n;
 
-	while (i < n && all[i] != caller)
-		i++;
+	while (i > 0 && !((const char *)all[i - 1] > __ehdr_start &&
+			  (const char *)all[i - 1] < etext))
+		i--;
 	for (int k = 0; k < DEPTH && i < n; k++)
 		t.at[k] = all[i++];
 	return t;
 }
 
-/* What is in that file, read once: a program that waits for its reports is another program. */
-static const char *bytes_of(const char *file)
+/* The function of the symbol table in these bytes of a file that has the byte at *offset,
+ * which is then counted from there. dladdr() knows only those that others may call. */
+static const char *symbol_of(const char *p, uintptr_t *offset)
 {
-	static struct {
-		char name[256];
-		char *bytes;
-	} known[8];
-	struct stat st;
-	int i = 0;
-
-	while (i < 8 && known[i].bytes && strcmp(known[i].name, file) != 0)
-		i++;
-	if (i == 8 || known[i].bytes)
-		return i == 8 ? NULL : known[i].bytes;
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	char *bytes = fstat(fd, &st) == 0 ? malloc((size_t)st.st_size) : NULL;
-	ssize_t all = 0, got;
-	while (bytes &&
-	       (got = read(fd, bytes + all, (size_t)(st.st_size - all))) > 0)
-		all += got;
-	close(fd);
-	if (!bytes || all != st.st_size) {
-		free(bytes);
-		return NULL;
-	}
-	snprintf(known[i].name, sizeof known[i].name, "%s", file);
-	return known[i].bytes = bytes;
-}
-
-/* The function of the symbol table of FILE that has the byte at `at`. dladdr() knows only
- * those that other libraries may call. */
-static bool symbol_of(const char *file, uintptr_t at, char *to, size_t len)
-{
-	const char *p = bytes_of(file);
-
-	if (!p)
-		return false;
 	const ElfW(Ehdr) *e = (const void *)p;
 	const ElfW(Shdr) *s = (const void *)(p + e->e_shoff);
+
 	for (int i = 0; i < e->e_shnum; i++) {
 		if (s[i].sh_type != SHT_SYMTAB && s[i].sh_type != SHT_DYNSYM)
 			continue;
 		const ElfW(Sym) *sym = (const void *)(p + s[i].sh_offset);
-		const char *names = p + s[s[i].sh_link].sh_offset;
 		for (size_t k = 0; k < s[i].sh_size / sizeof *sym; k++) {
 			if ((sym[k].st_info & 0xf) != STT_FUNC ||
-			    at - sym[k].st_value >= sym[k].st_size)
+			    *offset - sym[k].st_value >= sym[k].st_size)
 				continue;
-			snprintf(to, len, "%s+0x%lx", names + sym[k].st_name,
-				 (unsigned long)(at - sym[k].st_value));
-			return true;
+			*offset -= sym[k].st_value;
+			return p + s[s[i].sh_link].sh_offset + sym[k].st_name;
 		}
 	}
-	return false;
+	return NULL;
 }
 
-/* "post+0x2a", or "libc.so.6+0x1234"; is it the program's own? */
-static bool name_of(void *at, char *to, size_t len)
+static const struct link_map *map_of(void *at)
 {
 	Dl_info info;
-	struct link_map *map;
+	void *map;
 
-	if (!dladdr1(at, &info, (void **)&map, RTLD_DL_LINKMAP)) {
-		snprintf(to, len, "%p", at);
-		return false;
-	}
-	bool main_program = !*map->l_name;
-	const char *file = main_program ? "/proc/self/exe" : map->l_name;
-	uintptr_t offset = (uintptr_t)at - map->l_addr;
-	if (!symbol_of(file, offset, to, len))
-		snprintf(to, len, "%s+0x%lx",
-			 main_program ? program_invocation_short_name
-				      : basename(info.dli_fname),
-			 (unsigned long)offset);
-	return main_program;
+	return at && dladdr1(at, &info, &map, RTLD_DL_LINKMAP) ? map : NULL;
 }
 
-void report(const char *rule, const struct trace *from, struct req *r,
+/* "post+0x2a", or "libc.so.6+0x1234". */
+static void write_name(FILE *to, void *at)
+{
+	const struct link_map *map = map_of(at);
+	struct stat st;
+
+	if (!map)
+		return;
+	bool own = !*map->l_name;
+	const char *name = own ? program_invocation_name : map->l_name;
+	uintptr_t offset = (uintptr_t)at - map->l_addr;
+	int fd = open(own ? "/proc/self/exe" : name, O_RDONLY | O_CLOEXEC);
+	size_t len = fd >= 0 && fstat(fd, &st) == 0 ? (size_t)st.st_size : 0;
+	char *file = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
+	const char *symbol =
+		file != MAP_FAILED ? symbol_of(file, &offset) : NULL;
+	fprintf(to, "%s+0x%lx", symbol ? symbol : basename(name),
+		(unsigned long)offset);
+	if (file != MAP_FAILED)
+		munmap(file, len);
+	if (fd >= 0)
+		close(fd);
+}
+
+void report(const char *rule, struct req *r, const struct trace *from,
 	    const char *fmt, ...)
 {
 	static struct {
@@ -116,64 +95,51 @@ void report(const char *rule, const struct trace *from, struct req *r,
 		struct trace from;
 	} said[512];
 	static unsigned n;
-	char line[1024], name[128];
-	size_t len;
+	const struct trace now = trace_now();
+	char line[1024] = "";
+	const char *mode = getenv("STRICT");
+	const struct link_map *map;
 	va_list args;
 
 	if (r)
 		r->told = true;
+	if (!from)
+		from = r ? &r->from : &now;
 	for (unsigned i = 0; i < n; i++)
 		if (strcmp(said[i].rule, rule) == 0 &&
 		    memcmp(&said[i].from, from, sizeof *from) == 0)
 			return;
-	if (n == 512)
+	FILE *to = n < 512 ? fmemopen(line, sizeof line, "w") : NULL;
+	if (!to)
 		return;
 	said[n].rule = rule;
 	said[n++].from = *from;
 
-	len = (size_t)snprintf(line, sizeof line, "strict: %s: ", rule);
+	fprintf(to, "strict: %s: ", rule);
 	va_start(args, fmt);
-	vsnprintf(line + len, 400, fmt, args);
+	vfprintf(to, fmt, args);
 	va_end(args);
-	len = strlen(line);
-	for (int i = 0; i < DEPTH && from->at[i]; i++) {
-		bool own = name_of(from->at[i], name, sizeof name);
-		if (i > 0 && !own)
-			break; /* what started main() */
-		len += (size_t)snprintf(line + len, sizeof line - len, "%s%s",
-					i   ? " < "
-					: r ? " (posted by "
-					    : " (",
-					name);
-		if (i == 0)
-			len += (size_t)snprintf(line + len, sizeof line - len,
-						" [%p]", from->at[0]);
+	fputs(r ? " (posted by " : " (", to);
+	write_name(to, from->at[0]);
+	fprintf(to, " [%p]", from->at[0]);
+	/* Until what started main(). */
+	for (int i = 1;
+	     i < DEPTH && (map = map_of(from->at[i])) && !*map->l_name; i++) {
+		fputs(" < ", to);
+		write_name(to, from->at[i]);
 	}
-	if (r && from != &r->from && r->from.at[0]) {
-		name_of(r->from.at[0], name, sizeof name);
-		len += (size_t)snprintf(line + len, sizeof line - len,
-					"; posted by %s", name);
+	if (r && from != &r->from) {
+		fputs("; posted by ", to);
+		write_name(to, r->from.at[0]);
 	}
 	if (r)
-		len += (size_t)snprintf(line + len, sizeof line - len,
-					", qp %u, wr_id %lu", r->qp_num,
-					(unsigned long)r->wr_id);
-	len += (size_t)snprintf(line + len, sizeof line - len, ")\n");
-	if (write(2, line, len) < 0)
-		return;
-	const char *mode = getenv("STRICT");
-	if (mode && strcmp(mode, "stop") == 0) {
+		fprintf(to, ", qp %u, wr_id %lu", r->qp_num,
+			(unsigned long)r->wr_id);
+	fputs(")\n", to);
+	fclose(to);
+	if (write(2, line, strlen(line)) >= 0 && mode &&
+	    strcmp(mode, "stop") == 0) {
 		fflush(stdout);
 		_exit(86);
 	}
-}
-
-void say_seed(uint64_t seed)
-{
-	char line[80];
-	int len = snprintf(line, sizeof line, "strict: # %s: STRICT_SEED=%lu\n",
-			   program_invocation_short_name, (unsigned long)seed);
-
-	if (write(2, line, (size_t)len) < 0)
-		return;
 }

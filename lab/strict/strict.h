@@ -4,6 +4,7 @@
  * reports what the device forgives. docs/strict.md says what and why.
  *
  *   report.c   one line for each fault, and who posted
+ *   objects.c  what the program has: PDs, regions, CQs, QPs
  *   requests.c what is under way: checksums, poison, what a post may not do
  *   batch.c    ibv_wr_*, collected and then treated like a list
  *   hooks.c    the functions that the program calls instead of those of libibverbs
@@ -14,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include <infiniband/verbs.h>
 
@@ -28,23 +30,29 @@ enum { DEPTH = 4, POISON = 0xee };
 struct trace {
 	void *at[DEPTH];
 };
-struct trace trace_from(void *caller);
+struct trace trace_now(void);
 
-struct req;
-/* Once for each rule and trace: "strict: RULE: sentence (where, qp N, wr_id N)".
+/* Once for each rule and trace: "strict: RULE: sentence (where, qp N, wr_id N)". Without
+ * `from` it is where the request was posted, or without a request, where we are called.
  * With STRICT=stop it ends the program. */
-void report(const char *rule, const struct trace *from, struct req *r,
+struct req;
+void report(const char *rule, struct req *r, const struct trace *from,
 	    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-void say_seed(uint64_t seed);
 
-/* ---- what the program has ----------------------------------------------- */
+/* ---- objects.c --------------------------------------------------------- */
 
 enum kind { DEVICE, PD, REGION, WINDOW, CHANNEL, CQ, SRQ, QP, KINDS };
 
 struct obj {
-	struct obj *next;
-	const void *key; /* what libibverbs calls it */
+	LIST_ENTRY(obj) link;
 	enum kind kind;
+	union { /* what libibverbs calls it */
+		void *key;
+		struct ibv_mr *mr;
+		struct ibv_cq *cq;
+		struct ibv_qp *qp;
+		struct ibv_srq *srq;
+	};
 	struct ibv_context *ctx;
 	struct trace made;
 };
@@ -58,7 +66,6 @@ struct device {
 
 struct region {
 	struct obj o;
-	struct ibv_mr *v;
 	char *addr;
 	size_t length;
 	uint64_t iova; /* what an SGE calls addr */
@@ -66,12 +73,10 @@ struct region {
 	char *shadow; /* where the device writes; NULL: not yet */
 	struct ibv_mr *shadow_mr;
 	bool opaque; /* the CPU cannot read it, or it is too large: only counted */
-	struct use *uses;
 };
 
 struct cq {
 	struct obj o;
-	struct ibv_cq *v;
 	unsigned due;    /* completions that may still come to the program */
 	unsigned missed; /* came before it was armed, and not given out yet */
 	bool polled;     /* since then */
@@ -80,94 +85,91 @@ struct cq {
 	bool idle;           /* the device had nothing when it was last asked */
 	unsigned late;       /* polls until what is held is given out */
 	struct ibv_wc *held; /* taken from the device, not yet from us */
-	unsigned n_held, room;
+	unsigned n_held;
 	struct ibv_cq_ex ex; /* its own functions, if it has any */
 };
 
-/* Requests that were posted, the oldest first. */
+/* Requests that were posted, the oldest first, and what was granted. */
 struct queue {
-	struct req *first, *last;
-	unsigned n, max;
+	TAILQ_HEAD(reqs, req) reqs;
+	unsigned n, max, max_sge, max_inline;
+	bool recv;
+	struct ibv_pd *pd;
+	struct cq *cq;       /* NULL: of an SRQ */
+	struct qp *qp;       /* the same */
+	struct ibv_srq *srq; /* NULL: of a QP */
 };
 
 struct srq {
 	struct obj o;
-	struct ibv_srq *v;
 	struct queue rq;
 };
 
 struct qp {
 	struct obj o;
-	struct ibv_qp *v;
-	struct queue sq, own_rq, *rq; /* rq: its own, or the SRQ's */
-	struct cq *send_cq, *recv_cq;
-	struct ibv_qp_cap cap;
+	struct queue sq, rq;
+	struct queue *takes_from; /* its own rq, or the SRQ's */
 	bool all_signaled;
 	enum ibv_qp_state state;
 	unsigned rd_atomic, access;
-	struct req *orphan;       /* a receive whose region is gone */
-	struct ibv_send_wr *list; /* ibv_wr_*: not yet complete */
+	struct req *orphan;        /* a receive whose region is gone */
+	struct ibv_send_wr *batch; /* ibv_wr_*: not yet complete */
+	size_t n_batch;
 };
+
+void *find(enum kind kind, const void *key);
+/* The next one after `before`, or after NULL the first. */
+void *next_of(enum kind kind, void *before);
+/* libibverbs made it (NULL: it did not), or took it back, with status rc. */
+void *have(enum kind kind, void *key);
+void gone(enum kind kind, const void *key, int rc);
+/* A device is closed: one report for each object that is left of it. */
+void drop_all(const struct ibv_context *ctx);
+/* The QP is destroyed, or the program ends: was all polled that was asked for? */
+void report_not_polled(struct qp *qp, const struct trace *from);
+
+/* ---- requests.c -------------------------------------------------------- */
 
 /* Bytes that a request names. */
 struct use {
-	struct use *next; /* of the same region */
-	struct region *mr;
+	LIST_ENTRY(use) link; /* of all under way */
+	struct region *mr;    /* NULL: the program has them back */
 	struct req *req;
 	char *at;
-	uint32_t len;
-	bool dest; /* the device writes them: into the shadow, if there is one */
-	bool shadowed; /* they are to be copied when it is complete */
-	bool check;    /* poison must be intact, or the sum the same */
+	size_t len;
+	bool dest;    /* the device writes them */
+	char *shadow; /* there, until it is complete; NULL: to the place itself */
+	bool check;   /* poison must be intact, or the sum the same */
 	uint64_t sum;
 };
 
 struct req {
-	struct req *next, *prev;
+	TAILQ_ENTRY(req) link;
 	struct queue *queue; /* NULL: it is not in one any more */
-	struct qp *qp;       /* of a receive of an SRQ: NULL */
 	struct cq *cq;       /* where its completion is counted, or NULL */
 	uint64_t wr_id;      /* the program's */
 	uint32_t qp_num;
-	enum ibv_wr_opcode opcode;
 	unsigned flags;
-	bool recv;
 	bool told; /* something was reported of it */
 	struct trace from;
 	unsigned n_uses;
 	struct use use[];
 };
 
-extern bool behaves;   /* late completions, short polls, spurious wake-ups */
-extern bool shadowing; /* a region that is being registered is ours */
-unsigned dice(unsigned n);
-
-void *find(enum kind kind, const void *key);
-void *add(enum kind kind, const void *key, struct ibv_context *ctx, size_t size,
-	  void *caller);
-void drop(void *obj);
-/* Calls f for each object of that kind until it returns true. */
-void *any(enum kind kind, bool (*f)(void *obj, void *arg), void *arg);
-const struct ibv_context_ops *real(struct ibv_context *ctx);
-/* What libibverbs, or the next library, has under that name. */
-void *next_function(const char *name);
-
-/* ---- requests.c -------------------------------------------------------- */
-
-/* Post a list, one by one: the device gets copies, in which addresses and wr_ids are
- * ours. */
-int send_list(struct qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
-	      void *caller);
-int recv_list(struct qp *qp, struct srq *srq, struct ibv_recv_wr *list,
-	      struct ibv_recv_wr **bad, void *caller);
+/* Post one request: the device gets a copy, in which addresses and wr_id are ours. A
+ * receive is given as the SEND that it takes. */
+int post(struct queue *q, struct ibv_send_wr w);
 /* A completion goes to the program. */
 void finish(struct ibv_wc *wc);
 /* The queue is given up: QP destroyed or reset. */
 void give_up(struct queue *q);
 /* The program ends: have bytes changed that the device may still send? */
-void look_at_left(const struct queue *q);
-/* The region goes. */
-void forget_region(struct region *mr, const struct trace *from);
+void look_at_left(void);
+/* The region goes: which requests name it? And then they do not any more. */
+void report_named(const struct region *mr, const struct trace *from);
+void forget_region(struct region *mr);
+/* The CPU can read the first and the last byte. */
+bool readable(char *at, size_t len);
 
 /* ---- batch.c ----------------------------------------------------------- */
 
@@ -175,7 +177,15 @@ void hook_batch(struct qp *qp, uint64_t ops);
 
 /* ---- hooks.c ----------------------------------------------------------- */
 
-void lock(void);
-void unlock(void);
+/* What libibverbs, or the next library, has under that name. */
+void *next_function(const char *name);
+#define NEXT(name) ((__typeof__(&(name)))next_function(#name))
+const struct ibv_context_ops *real(struct ibv_context *ctx);
+
+/* Until the end of the block no other thread is in this library. */
+int lock(void);
+void unlock(const int *locked);
+#define LOCKED __attribute__((cleanup(unlock), unused)) int locked = lock()
+
 #pragma GCC visibility pop
 #endif

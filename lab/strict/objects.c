@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lab/strict/objects.c - what the program has: made by a call, given back by another.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "strict.h"
+
+static const struct {
+	const char *name;
+	size_t size;
+} kinds[KINDS] = {
+	[DEVICE] = { "a device", sizeof(struct device) },
+	[PD] = { "a PD", sizeof(struct obj) },
+	[REGION] = { "a region", sizeof(struct region) },
+	[WINDOW] = { "a window", sizeof(struct obj) },
+	[CHANNEL] = { "a completion channel", sizeof(struct obj) },
+	[CQ] = { "a CQ", sizeof(struct cq) },
+	[SRQ] = { "an SRQ", sizeof(struct srq) },
+	[QP] = { "a QP", sizeof(struct qp) },
+};
+static LIST_HEAD(objects, obj) objects[KINDS];
+
+void *next_of(enum kind kind, void *before)
+{
+	struct obj *o = before;
+
+	return o ? LIST_NEXT(o, link) : LIST_FIRST(&objects[kind]);
+}
+
+void *find(enum kind kind, const void *key)
+{
+	struct obj *o = NULL;
+
+	while ((o = next_of(kind, o)) && o->key != key)
+		;
+	return o;
+}
+
+/* NULL: it was not made. */
+void *have(enum kind kind, void *key)
+{
+	if (!key)
+		return NULL;
+	struct obj *o = calloc(1, kinds[kind].size);
+	if (!o)
+		abort();
+	o->kind = kind;
+	o->key = key;
+	/* All begin with their context. */
+	o->ctx = kind == DEVICE ? key : *(struct ibv_context **)key;
+	o->made = trace_now();
+	LIST_INSERT_HEAD(&objects[kind], o, link);
+	return o;
+}
+
+static void drop(struct obj *o)
+{
+	if (o->kind == REGION)
+		forget_region((struct region *)o);
+	if (o->kind == CQ)
+		free(((struct cq *)o)->held);
+	if (o->kind == SRQ)
+		give_up(&((struct srq *)o)->rq);
+	if (o->kind == QP) {
+		give_up(&((struct qp *)o)->sq);
+		give_up(&((struct qp *)o)->rq);
+	}
+	LIST_REMOVE(o, link);
+	free(o);
+}
+
+void report_not_polled(struct qp *qp, const struct trace *from)
+{
+	struct req *r = NULL;
+
+	if (qp->state == IBV_QPS_RTS)
+		r = TAILQ_FIRST(&qp->sq.reqs);
+	while (r && !r->cq)
+		r = TAILQ_NEXT(r, link);
+	if (r)
+		report("NOT-POLLED", r, from,
+		       "the completion of a request was never polled");
+}
+
+void gone(enum kind kind, const void *key, int rc)
+{
+	struct obj *o = find(kind, key);
+	struct trace now = trace_now();
+
+	if (rc == EBUSY)
+		report("IN-USE", NULL, &now,
+		       "%s is to go while something still uses it",
+		       kinds[kind].name);
+	if (rc != 0 || !o)
+		return;
+	if (kind == REGION)
+		report_named((struct region *)o, &now);
+	if (kind == QP)
+		report_not_polled((struct qp *)o, &now);
+	drop(o);
+}
+
+void drop_all(const struct ibv_context *ctx)
+{
+	for (enum kind k = KINDS; k-- > DEVICE;)
+		for (struct obj *o = next_of(k, NULL), *next; o; o = next) {
+			next = next_of(k, o);
+			if (o->ctx != ctx)
+				continue;
+			if (k != DEVICE)
+				report("NOT-FREED", NULL, &o->made,
+				       "%s was made and never given back",
+				       kinds[k].name);
+			drop(o);
+		}
+}
