@@ -75,10 +75,11 @@ static unsigned dice(unsigned n)
 static void have_region(struct ibv_mr *v, uint64_t iova, int access)
 {
 	enum { LARGEST = 1 << 30 };
-	struct region *mr = find(REGION, v) ? NULL : have(REGION, v);
+	struct region *mr = find(REGION, v);
 
-	if (!mr)
-		return;
+	if (mr)
+		return; /* libibverbs has called us for it */
+	mr = have(REGION, v);
 	mr->addr = v->addr;
 	mr->length = v->length;
 	mr->iova = access & IBV_ACCESS_ZERO_BASED ? 0 : iova;
@@ -104,22 +105,22 @@ static void region_again(struct ibv_mr *v, int flags, void *addr, int access)
 }
 
 NAMED(struct ibv_pd *, ibv_alloc_pd, (struct ibv_context * ctx), (ctx),
-      have(PD, v))
+      if (v) have(PD, v))
 NAMED(int, ibv_dealloc_pd, (struct ibv_pd * pd), (pd), gone(PD, pd, v))
 NAMED(struct ibv_mr *, ibv_reg_mr,
       (struct ibv_pd * pd, void *addr, size_t len, int access),
-      (pd, addr, len, access), have_region(v, (uintptr_t)addr, access))
+      (pd, addr, len, access), if (v) have_region(v, (uintptr_t)addr, access))
 NAMED(struct ibv_mr *, ibv_reg_mr_iova,
       (struct ibv_pd * pd, void *addr, size_t len, uint64_t iova, int access),
-      (pd, addr, len, iova, access), have_region(v, iova, access))
+      (pd, addr, len, iova, access), if (v) have_region(v, iova, access))
 NAMED(struct ibv_mr *, ibv_reg_mr_iova2,
       (struct ibv_pd * pd, void *addr, size_t len, uint64_t iova,
        unsigned access),
-      (pd, addr, len, iova, access), have_region(v, iova, (int)access))
+      (pd, addr, len, iova, access), if (v) have_region(v, iova, (int)access))
 NAMED(struct ibv_mr *, ibv_reg_dmabuf_mr,
       (struct ibv_pd * pd, uint64_t offset, size_t len, uint64_t iova, int fd,
        int access),
-      (pd, offset, len, iova, fd, access), have_region(v, iova, access))
+      (pd, offset, len, iova, fd, access), if (v) have_region(v, iova, access))
 NAMED(int, ibv_rereg_mr,
       (struct ibv_mr * mr, int flags, struct ibv_pd *pd, void *addr, size_t len,
        int access),
@@ -128,11 +129,11 @@ NAMED(int, ibv_rereg_mr,
 NAMED(int, ibv_dereg_mr, (struct ibv_mr * mr), (mr), gone(REGION, mr, v))
 HOOK(static struct ibv_mw *, alloc_mw,
      (struct ibv_pd * pd, enum ibv_mw_type type),
-     real(pd->context)->alloc_mw(pd, type), have(WINDOW, v))
+     real(pd->context)->alloc_mw(pd, type), if (v) have(WINDOW, v))
 HOOK(static int, dealloc_mw, (struct ibv_mw * mw),
      real(mw->context)->dealloc_mw(mw), gone(WINDOW, mw, v))
 NAMED(struct ibv_comp_channel *, ibv_create_comp_channel,
-      (struct ibv_context * ctx), (ctx), have(CHANNEL, v))
+      (struct ibv_context * ctx), (ctx), if (v) have(CHANNEL, v))
 NAMED(int, ibv_destroy_comp_channel, (struct ibv_comp_channel * ch), (ch),
       gone(CHANNEL, ch, v))
 
@@ -170,7 +171,7 @@ static struct ibv_cq *acked(struct ibv_cq *v)
 NAMED(struct ibv_cq *, ibv_create_cq,
       (struct ibv_context * ctx, int cqe, void *context,
        struct ibv_comp_channel *channel, int vector),
-      (ctx, cqe, context, channel, vector), have(CQ, v))
+      (ctx, cqe, context, channel, vector), if (v) have(CQ, v))
 NAMED(int, ibv_destroy_cq, (struct ibv_cq * cq), (acked(cq)), gone(CQ, cq, v))
 
 /* Takes up to n more completions from the device; how many came, or its error. */
@@ -315,38 +316,30 @@ void ibv_ack_async_event(struct ibv_async_event *event)
 }
 
 /* A CQ of ibv_create_cq_ex, which is polled through functions of its own. */
-static int polled_ex(struct ibv_cq_ex *x, int rc)
+static void polled_ex(struct ibv_cq_ex *x, int rc)
 {
 	struct ibv_wc wc = { .wr_id = x->wr_id, .status = x->status };
 
 	((struct cq *)find(CQ, x))->polled = true;
-	if (rc == 0 && x->status == IBV_WC_SUCCESS)
+	if (rc != 0)
+		return;
+	if (wc.status == IBV_WC_SUCCESS)
 		wc.opcode = x->read_opcode(x);
-	if (rc == 0) {
-		finish(&wc);
-		x->wr_id = wc.wr_id;
-	}
-	return rc;
+	finish(&wc);
+	x->wr_id = wc.wr_id;
 }
 
-static int start_poll(struct ibv_cq_ex *x, struct ibv_poll_cq_attr *attr)
-{
-	LOCKED;
-	return polled_ex(x, ((struct cq *)find(CQ, x))->ex.start_poll(x, attr));
-}
-
-static int next_poll(struct ibv_cq_ex *x)
-{
-	LOCKED;
-	return polled_ex(x, ((struct cq *)find(CQ, x))->ex.next_poll(x));
-}
+#define EX_CQ(x) ((struct cq *)find(CQ, x))->ex
+HOOK(static int, start_poll,
+     (struct ibv_cq_ex * x, struct ibv_poll_cq_attr *attr),
+     EX_CQ(x).start_poll(x, attr), polled_ex(x, v))
+HOOK(static int, next_poll, (struct ibv_cq_ex * x), EX_CQ(x).next_poll(x),
+     polled_ex(x, v))
 
 static void have_cq_ex(struct ibv_cq_ex *x)
 {
 	struct cq *cq = have(CQ, x);
 
-	if (!cq)
-		return;
 	cq->ex = *x;
 	x->start_poll = start_poll;
 	x->next_poll = next_poll;
@@ -355,53 +348,54 @@ static void have_cq_ex(struct ibv_cq_ex *x)
 #define EX(ctx) ((struct device *)find(DEVICE, ctx))->ex
 HOOK(static struct ibv_cq_ex *, create_cq_ex,
      (struct ibv_context * ctx, struct ibv_cq_init_attr_ex *attr),
-     EX(ctx).create_cq_ex(ctx, attr), have_cq_ex(v))
+     EX(ctx).create_cq_ex(ctx, attr), if (v) have_cq_ex(v))
 
 /* ---- SRQ and QP ------------------------------------------------------------ */
 
+static void granted(struct qp *qp, struct ibv_pd *pd,
+		    const struct ibv_qp_cap *cap)
+{
+	qp->pd = pd;
+	qp->max_inline = cap->max_inline_data;
+	qp->takes_from = &qp->rq;
+	qp->sq = (struct queue){ .qp = qp,
+				 .max = cap->max_send_wr,
+				 .max_sge = cap->max_send_sge };
+	qp->rq = (struct queue){ .qp = qp,
+				 .recv = true,
+				 .max = cap->max_recv_wr,
+				 .max_sge = cap->max_recv_sge };
+	TAILQ_INIT(&qp->sq.reqs);
+	TAILQ_INIT(&qp->rq.reqs);
+}
+
 static void have_srq(struct ibv_srq *v, const struct ibv_srq_attr *attr)
 {
-	struct srq *s = have(SRQ, v);
+	const struct ibv_qp_cap cap = { .max_recv_wr = attr->max_wr,
+					.max_recv_sge = attr->max_sge };
+	struct qp *qp = have(SRQ, v);
 
-	if (!s)
-		return;
-	s->rq = (struct queue){ .recv = true,
-				.srq = v,
-				.pd = v->pd,
-				.max = attr->max_wr,
-				.max_sge = attr->max_sge };
-	TAILQ_INIT(&s->rq.reqs);
+	granted(qp, v->pd, &cap);
+	qp->state = IBV_QPS_RTS;
 }
 
 static void have_qp(struct ibv_qp *v, const struct ibv_qp_init_attr *attr)
 {
 	struct qp *qp = have(QP, v);
 
-	if (!qp)
-		return;
-	qp->sq = (struct queue){ .qp = qp,
-				 .pd = v->pd,
-				 .cq = find(CQ, v->send_cq),
-				 .max = attr->cap.max_send_wr,
-				 .max_sge = attr->cap.max_send_sge,
-				 .max_inline = attr->cap.max_inline_data };
-	qp->rq = (struct queue){ .recv = true,
-				 .qp = qp,
-				 .pd = v->pd,
-				 .cq = find(CQ, v->recv_cq),
-				 .max = attr->cap.max_recv_wr,
-				 .max_sge = attr->cap.max_recv_sge };
-	TAILQ_INIT(&qp->sq.reqs);
-	TAILQ_INIT(&qp->rq.reqs);
-	struct srq *srq = find(SRQ, v->srq);
-	qp->takes_from = srq ? &srq->rq : &qp->rq;
+	granted(qp, v->pd, &attr->cap);
+	qp->num = v->qp_num;
 	qp->all_signaled = attr->sq_sig_all;
+	qp->sq.cq = cq_of(v->send_cq);
+	qp->rq.cq = cq_of(v->recv_cq);
+	if (v->srq && find(SRQ, v->srq))
+		qp->takes_from = &((struct qp *)find(SRQ, v->srq))->rq;
 }
 
 static void have_qp_ex(struct ibv_qp *v, const struct ibv_qp_init_attr_ex *attr)
 {
 	have_qp(v, (const struct ibv_qp_init_attr *)attr);
-	if (v && (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+	if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
 		hook_batch(find(QP, v), attr->send_ops_flags);
 }
 
@@ -432,81 +426,49 @@ static void modified(struct ibv_qp *v, const struct ibv_qp_attr *attr, int mask,
 		qp->rd_atomic = (unsigned)depth;
 	if (mask & IBV_QP_STATE)
 		qp->state = attr->qp_state;
-	if (qp->state == IBV_QPS_RESET) {
-		give_up(&qp->sq);
-		give_up(&qp->rq);
-	}
+	if (qp->state == IBV_QPS_RESET)
+		give_up(qp);
 }
 
 NAMED(struct ibv_srq *, ibv_create_srq,
       (struct ibv_pd * pd, struct ibv_srq_init_attr *attr), (pd, attr),
-      have_srq(v, &attr->attr))
+      if (v) have_srq(v, &attr->attr))
 NAMED(int, ibv_destroy_srq, (struct ibv_srq * srq), (srq), gone(SRQ, srq, v))
 NAMED(struct ibv_qp *, ibv_create_qp,
       (struct ibv_pd * pd, struct ibv_qp_init_attr *attr), (pd, attr),
-      have_qp(v, attr))
+      if (v) have_qp(v, attr))
 HOOK(static struct ibv_qp *, create_qp_ex,
      (struct ibv_context * ctx, struct ibv_qp_init_attr_ex *attr),
-     EX(ctx).create_qp_ex(ctx, attr), have_qp_ex(v, attr))
+     EX(ctx).create_qp_ex(ctx, attr), if (v) have_qp_ex(v, attr))
 NAMED(int, ibv_modify_qp,
       (struct ibv_qp * qp, struct ibv_qp_attr *attr, int mask),
       (qp, attr, mask), modified(qp, attr, mask, v))
 NAMED(int, ibv_destroy_qp, (struct ibv_qp * qp), (qp), gone(QP, qp, v))
 
 /* Vendors' calls make QPs that we have not seen: their requests pass. */
-static int post_send(struct ibv_qp *v, struct ibv_send_wr *list,
-		     struct ibv_send_wr **bad)
-{
-	LOCKED;
-	struct qp *qp = find(QP, v);
-
-	if (!qp)
-		return real(v->context)->post_send(v, list, bad);
-	for (; list; list = list->next) {
-		int rc = post(&qp->sq, *list);
-		if (rc) {
-			*bad = list;
-			return rc;
-		}
+#define POST(name, kind, object, queue, request, ...)                \
+	static int name(struct object *v, struct request *w,         \
+			struct request **bad)                        \
+	{                                                            \
+		LOCKED;                                              \
+		struct qp *qp = find(kind, v);                       \
+		int rc = qp ? 0 : real(v->context)->name(v, w, bad); \
+                                                                     \
+		for (; qp && w && rc == 0; w = w->next) {            \
+			if ((rc = post(&qp->queue, __VA_ARGS__)))    \
+				*bad = w;                            \
+		}                                                    \
+		return rc;                                           \
 	}
-	return 0;
-}
-
-static int post_recvs(struct queue *q, struct ibv_recv_wr *list,
-		      struct ibv_recv_wr **bad)
-{
-	for (; list; list = list->next) {
-		int rc = post(q, (struct ibv_send_wr){ .wr_id = list->wr_id,
-						       .sg_list = list->sg_list,
-						       .num_sge = list->num_sge,
-						       .opcode = IBV_WR_SEND });
-		if (rc) {
-			*bad = list;
-			return rc;
-		}
+#define AS_SEND                                              \
+	(struct ibv_send_wr)                                 \
+	{                                                    \
+		.wr_id = w->wr_id, .opcode = IBV_WR_SEND,    \
+		.sg_list = w->sg_list, .num_sge = w->num_sge \
 	}
-	return 0;
-}
-
-static int post_recv(struct ibv_qp *v, struct ibv_recv_wr *list,
-		     struct ibv_recv_wr **bad)
-{
-	LOCKED;
-	struct qp *qp = find(QP, v);
-
-	return qp ? post_recvs(&qp->rq, list, bad)
-		  : real(v->context)->post_recv(v, list, bad);
-}
-
-static int post_srq_recv(struct ibv_srq *v, struct ibv_recv_wr *list,
-			 struct ibv_recv_wr **bad)
-{
-	LOCKED;
-	struct srq *srq = find(SRQ, v);
-
-	return srq ? post_recvs(&srq->rq, list, bad)
-		   : real(v->context)->post_srq_recv(v, list, bad);
-}
+POST(post_send, QP, ibv_qp, sq, ibv_send_wr, *w)
+POST(post_recv, QP, ibv_qp, rq, ibv_recv_wr, AS_SEND)
+POST(post_srq_recv, SRQ, ibv_srq, rq, ibv_recv_wr, AS_SEND)
 
 /* ---- device ---------------------------------------------------------------- */
 
@@ -546,8 +508,6 @@ static void have_device(struct ibv_context *ctx)
 {
 	struct device *d = have(DEVICE, ctx);
 
-	if (!d)
-		return;
 	begin();
 	d->ops = ctx->ops;
 	NEXT(ibv_query_device)(ctx, &d->can);
@@ -567,7 +527,7 @@ static void have_device(struct ibv_context *ctx)
 }
 
 NAMED(struct ibv_context *, ibv_open_device, (struct ibv_device * device),
-      (device), have_device(v))
+      (device), if (v) have_device(v))
 
 int ibv_close_device(struct ibv_context *ctx)
 {

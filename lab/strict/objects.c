@@ -17,7 +17,7 @@ static const struct {
 	[WINDOW] = { "a window", sizeof(struct obj) },
 	[CHANNEL] = { "a completion channel", sizeof(struct obj) },
 	[CQ] = { "a CQ", sizeof(struct cq) },
-	[SRQ] = { "an SRQ", sizeof(struct srq) },
+	[SRQ] = { "an SRQ", sizeof(struct qp) },
 	[QP] = { "a QP", sizeof(struct qp) },
 };
 static LIST_HEAD(objects, obj) objects[KINDS];
@@ -38,12 +38,10 @@ void *find(enum kind kind, const void *key)
 	return o;
 }
 
-/* NULL: it was not made. */
 void *have(enum kind kind, void *key)
 {
-	if (!key)
-		return NULL;
 	struct obj *o = calloc(1, kinds[kind].size);
+
 	if (!o)
 		abort();
 	o->kind = kind;
@@ -57,49 +55,30 @@ void *have(enum kind kind, void *key)
 
 static void drop(struct obj *o)
 {
+	const struct trace now = trace_now();
+
 	if (o->kind == REGION)
-		forget_region((struct region *)o);
+		forget_region((struct region *)o, &now);
 	if (o->kind == CQ)
 		free(((struct cq *)o)->held);
-	if (o->kind == SRQ)
-		give_up(&((struct srq *)o)->rq);
-	if (o->kind == QP) {
-		give_up(&((struct qp *)o)->sq);
-		give_up(&((struct qp *)o)->rq);
-	}
+	if (o->kind == QP)
+		report_not_polled((struct qp *)o, &now);
+	if (o->kind == QP || o->kind == SRQ)
+		give_up((struct qp *)o);
 	LIST_REMOVE(o, link);
 	free(o);
-}
-
-void report_not_polled(struct qp *qp, const struct trace *from)
-{
-	struct req *r = NULL;
-
-	if (qp->state == IBV_QPS_RTS)
-		r = TAILQ_FIRST(&qp->sq.reqs);
-	while (r && !r->cq)
-		r = TAILQ_NEXT(r, link);
-	if (r)
-		report("NOT-POLLED", r, from,
-		       "the completion of a request was never polled");
 }
 
 void gone(enum kind kind, const void *key, int rc)
 {
 	struct obj *o = find(kind, key);
-	struct trace now = trace_now();
 
 	if (rc == EBUSY)
-		report("IN-USE", NULL, &now,
+		report("IN-USE", NULL, NULL,
 		       "%s is to go while something still uses it",
 		       kinds[kind].name);
-	if (rc != 0 || !o)
-		return;
-	if (kind == REGION)
-		report_named((struct region *)o, &now);
-	if (kind == QP)
-		report_not_polled((struct qp *)o, &now);
-	drop(o);
+	if (rc == 0 && o)
+		drop(o);
 }
 
 void drop_all(const struct ibv_context *ctx)

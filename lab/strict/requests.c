@@ -86,21 +86,17 @@ static char *fill_shadow(const struct use *u)
 	ptrdiff_t shadow = u->mr->shadow - u->mr->addr;
 
 	for (char *p = u->at; p < end; p = to) {
-		bool covered = false;
-		to = end;
-		for (struct use *v = LIST_FIRST(&uses); v && !covered;
-		     v = LIST_NEXT(v, link)) {
-			char *stop = v->at + v->len;
-			if (v->mr != u->mr || !v->shadow || stop <= p)
-				continue;
-			covered = v->at <= p;
-			if (covered)
-				to = stop < end ? stop : end;
-			else if (v->at < to)
-				to = v->at;
-		}
-		if (!covered)
+		const struct use *next = NULL; /* that the device writes */
+		for (struct use *v = LIST_FIRST(&uses); v;
+		     v = LIST_NEXT(v, link))
+			if (v->mr == u->mr && v->shadow && v->at + v->len > p &&
+			    (!next || v->at < next->at))
+				next = v;
+		to = next && next->at < end ? next->at : end;
+		if (to > p)
 			memcpy(p + shadow, p, (size_t)(to - p));
+		else
+			to = next->at + next->len;
 	}
 	return u->at + shadow;
 }
@@ -113,26 +109,17 @@ static void report_changed(const struct use *u)
 		       "their completion: the device may send either");
 }
 
-/* What somebody wrote over poison stays. */
-static void restore_poison(struct use *u)
+/* The device does not use these bytes any more: the program has them. Or, if it did not
+ * write them: over what is still poison, and if the program did not free them. */
+static void return_bytes(struct use *u, bool written)
 {
-	for (size_t i = 0; u->shadow && i < u->len; i++)
-		if ((unsigned char)u->at[i] == POISON)
-			u->at[i] = u->shadow[i];
-}
-
-static void unlink_use(struct use *u)
-{
-	LIST_REMOVE(u, link);
-	u->mr = NULL;
-}
-
-/* The device does not use these bytes any more: the program has them. A WRITE with
- * immediate takes a receive, and not its buffer, where the WRITE itself may have gone. */
-static void return_bytes(struct use *u, bool taken_by_write)
-{
-	if (u->shadow && taken_by_write) {
-		restore_poison(u);
+	if (!u->mr)
+		return;
+	if (!written) {
+		bool ok = u->shadow && readable(u->at, u->len);
+		for (size_t i = 0; ok && i < u->len; i++)
+			if ((unsigned char)u->at[i] == POISON)
+				u->at[i] = u->shadow[i];
 	} else if (u->shadow) {
 		if (u->check && !is_poison(u->at, u->len))
 			report("BUFFER-WRITTEN", u->req, NULL,
@@ -144,15 +131,8 @@ static void return_bytes(struct use *u, bool taken_by_write)
 	} else {
 		report_changed(u);
 	}
-	unlink_use(u);
-}
-
-/* It will never be complete. Who freed the buffer already does not want it back. */
-static void take_back(struct use *u)
-{
-	if (u->shadow && readable(u->at, u->len))
-		restore_poison(u);
-	unlink_use(u);
+	LIST_REMOVE(u, link);
+	u->mr = NULL;
 }
 
 void look_at_left(void)
@@ -162,26 +142,18 @@ void look_at_left(void)
 			report_changed(u);
 }
 
-void report_named(const struct region *mr, const struct trace *from)
-{
-	for (struct use *u = LIST_FIRST(&uses); u; u = LIST_NEXT(u, link)) {
-		struct req *r = u->req;
-		if (u->mr != mr)
-			continue;
-		if (!r->queue->recv)
-			report("MR-IN-USE", r, from,
-			       "a region goes while a request uses it");
-		else if (r->queue->qp)
-			r->queue->qp->orphan = r;
-	}
-}
-
-void forget_region(struct region *mr)
+void forget_region(struct region *mr, const struct trace *from)
 {
 	for (struct use *u = LIST_FIRST(&uses), *next; u; u = next) {
 		next = LIST_NEXT(u, link);
-		if (u->mr == mr)
-			take_back(u);
+		if (u->mr != mr)
+			continue;
+		if (u->req->queue->recv)
+			u->req->queue->qp->orphan = u->req;
+		else
+			report("MR-IN-USE", u->req, from,
+			       "a region goes while a request uses it");
+		return_bytes(u, false);
 	}
 	if (mr->shadow) {
 		NEXT(ibv_dereg_mr)(mr->shadow_mr);
@@ -199,7 +171,7 @@ static void leave_queue(struct req *r)
 	q->n--;
 	if (r->cq)
 		r->cq->due--;
-	if (q->qp && q->qp->orphan == r)
+	if (q->qp->orphan == r)
 		q->qp->orphan = NULL;
 	r->queue = NULL;
 }
@@ -211,27 +183,39 @@ static void bury(struct req *r)
 	static struct reqs buried = TAILQ_HEAD_INITIALIZER(buried);
 
 	for (unsigned i = 0; i < r->n_uses; i++)
-		if (r->use[i].mr)
-			take_back(&r->use[i]);
+		return_bytes(&r->use[i], false);
 	leave_queue(r);
 	TAILQ_INSERT_TAIL(&buried, r, link);
 }
 
-void give_up(struct queue *q)
+void give_up(struct qp *qp)
 {
-	while (!TAILQ_EMPTY(&q->reqs))
-		bury(TAILQ_FIRST(&q->reqs));
+	struct req *r;
+
+	while ((r = TAILQ_FIRST(&qp->sq.reqs)) ||
+	       (r = TAILQ_FIRST(&qp->rq.reqs)))
+		bury(r);
+}
+
+void report_not_polled(const struct qp *qp, const struct trace *from)
+{
+	struct req *r = TAILQ_FIRST(&qp->sq.reqs);
+
+	while (r && !r->cq)
+		r = TAILQ_NEXT(r, link);
+	if (r && qp->state == IBV_QPS_RTS)
+		report("NOT-POLLED", r, from,
+		       "the completion of a request was never polled");
 }
 
 /* Receives may be left when the region goes and the QP goes next. */
 static void check_orphan(struct qp *qp)
 {
-	if (qp && qp->orphan)
+	if (qp->orphan)
 		report("MR-IN-USE", qp->orphan, NULL,
 		       "the region of a posted receive is gone, and the QP "
 		       "goes on");
-	if (qp)
-		qp->orphan = NULL;
+	qp->orphan = NULL;
 }
 
 static void fail(struct req *r, struct ibv_wc *wc)
@@ -252,7 +236,7 @@ static void fail(struct req *r, struct ibv_wc *wc)
 	wc->status = said.status;
 	wc->qp_num = said.qp_num;
 	wc->vendor_err = said.vendor_err;
-	if (r->queue && r->queue->qp)
+	if (r->queue)
 		r->queue->qp->state = IBV_QPS_ERR;
 }
 
@@ -260,6 +244,7 @@ void finish(struct ibv_wc *wc)
 {
 	struct req *r = (struct req *)(uintptr_t)(wc->wr_id ^ ours);
 	const bool failed = wc->status != IBV_WC_SUCCESS;
+	/* It takes a receive, and not its buffer, where the WRITE may have gone. */
 	const bool by_write =
 		!failed && wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
 
@@ -278,8 +263,7 @@ void finish(struct ibv_wc *wc)
 	     first = next) {
 		next = TAILQ_NEXT(first, link);
 		for (unsigned i = 0; i < first->n_uses; i++)
-			if (first->use[i].mr)
-				return_bytes(&first->use[i], by_write);
+			return_bytes(&first->use[i], !by_write);
 		leave_queue(first);
 		free(first);
 	}
@@ -334,7 +318,7 @@ static struct region *region_of(struct req *r, const struct ibv_sge *s,
 
 	for (struct region *m = NULL; !mr && (m = next_of(REGION, m));)
 		if (m->o.mr->lkey == s->lkey && s->lkey)
-			*(m->o.mr->pd == r->queue->pd ? &mr : &other) = m;
+			*(m->o.mr->pd == r->queue->qp->pd ? &mr : &other) = m;
 	uint64_t offset = mr ? s->addr - mr->iova : 0;
 	if (!mr)
 		report(other ? "OTHER-PD" : "BAD-LKEY", r, NULL,
@@ -396,16 +380,17 @@ static void copy_bytes(struct req *r, const struct ibv_sge *s)
 /* The device gets it, with our wr_id. */
 static int to_device(const struct queue *q, struct ibv_send_wr *w)
 {
-	const struct ibv_context_ops *ops = real(q->pd->context);
+	const struct obj *o = &q->qp->o;
+	const struct ibv_context_ops *ops = real(o->ctx);
+	struct ibv_send_wr *bad_send;
 	struct ibv_recv_wr *bad, recv = { .wr_id = w->wr_id,
 					  .sg_list = w->sg_list,
 					  .num_sge = w->num_sge };
 
-	if (!q->recv)
-		return ops->post_send(q->qp->o.qp, w,
-				      &(struct ibv_send_wr *){ 0 });
-	return q->qp ? ops->post_recv(q->qp->o.qp, &recv, &bad)
-		     : ops->post_srq_recv(q->srq, &recv, &bad);
+	if (o->kind == SRQ)
+		return ops->post_srq_recv(o->srq, &recv, &bad);
+	return q->recv ? ops->post_recv(o->qp, &recv, &bad)
+		       : ops->post_send(o->qp, w, &bad_send);
 }
 
 int post(struct queue *q, struct ibv_send_wr w)
@@ -434,7 +419,7 @@ int post(struct queue *q, struct ibv_send_wr w)
 	check_orphan(qp);
 	r->queue = q;
 	r->wr_id = w.wr_id;
-	r->qp_num = qp ? qp->o.qp->qp_num : 0;
+	r->qp_num = qp->num;
 	r->flags = w.send_flags;
 	r->from = trace_now();
 	if (q->recv || qp->all_signaled || (w.send_flags & IBV_SEND_SIGNALED))
@@ -455,8 +440,8 @@ int post(struct queue *q, struct ibv_send_wr w)
 		const char *rule, *what;
 		size_t is, allowed;
 	} rules[] = {
-		{ qp && qp->state < least, "WRONG-STATE",
-		  "state of the QP (3: RTS)", qp ? qp->state : 0, least },
+		{ qp->state < least, "WRONG-STATE", "state of the QP (3: RTS)",
+		  qp->state, least },
 		{ q->n > q->max, q->recv ? "RQ-FULL" : "SQ-FULL",
 		  "requests posted and not polled", q->n, q->max },
 		{ r->cq && r->cq->due > (unsigned)r->cq->o.cq->cqe, "CQ-FULL",
@@ -464,8 +449,8 @@ int post(struct queue *q, struct ibv_send_wr w)
 		  r->cq ? r->cq->due : 0,
 		  r->cq ? (unsigned)r->cq->o.cq->cqe : 0 },
 		{ n > q->max_sge, "TOO-MANY-SGE", "SGEs", n, q->max_sge },
-		{ by_cpu && !dest && len > q->max_inline, "INLINE-LENGTH",
-		  "bytes INLINE", len, q->max_inline },
+		{ by_cpu && !dest && len > qp->max_inline, "INLINE-LENGTH",
+		  "bytes INLINE", len, qp->max_inline },
 		{ by_cpu && read, "INLINE-READ", "bytes INLINE of a READ", len,
 		  0 },
 		{ (read || atomic) && !qp->rd_atomic, "RD-ATOMIC",

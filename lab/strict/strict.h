@@ -92,26 +92,22 @@ struct cq {
 /* Requests that were posted, the oldest first, and what was granted. */
 struct queue {
 	TAILQ_HEAD(reqs, req) reqs;
-	unsigned n, max, max_sge, max_inline;
+	unsigned n, max, max_sge;
 	bool recv;
-	struct ibv_pd *pd;
-	struct cq *cq;       /* NULL: of an SRQ */
-	struct qp *qp;       /* the same */
-	struct ibv_srq *srq; /* NULL: of a QP */
+	struct cq *cq; /* NULL: of an SRQ */
+	struct qp *qp;
 };
 
-struct srq {
-	struct obj o;
-	struct queue rq;
-};
-
+/* Or an SRQ: that has only the rq. */
 struct qp {
 	struct obj o;
 	struct queue sq, rq;
 	struct queue *takes_from; /* its own rq, or the SRQ's */
+	struct ibv_pd *pd;
+	uint32_t num;
 	bool all_signaled;
 	enum ibv_qp_state state;
-	unsigned rd_atomic, access;
+	unsigned rd_atomic, access, max_inline;
 	struct req *orphan;        /* a receive whose region is gone */
 	struct ibv_send_wr *batch; /* ibv_wr_*: not yet complete */
 	size_t n_batch;
@@ -120,13 +116,11 @@ struct qp {
 void *find(enum kind kind, const void *key);
 /* The next one after `before`, or after NULL the first. */
 void *next_of(enum kind kind, void *before);
-/* libibverbs made it (NULL: it did not), or took it back, with status rc. */
+/* libibverbs made it, or (with status rc) took it back. */
 void *have(enum kind kind, void *key);
 void gone(enum kind kind, const void *key, int rc);
-/* A device is closed: one report for each object that is left of it. */
+/* A device is closed, and what is left of it with it. */
 void drop_all(const struct ibv_context *ctx);
-/* The QP is destroyed, or the program ends: was all polled that was asked for? */
-void report_not_polled(struct qp *qp, const struct trace *from);
 
 /* ---- requests.c -------------------------------------------------------- */
 
@@ -161,13 +155,14 @@ struct req {
 int post(struct queue *q, struct ibv_send_wr w);
 /* A completion goes to the program. */
 void finish(struct ibv_wc *wc);
-/* The queue is given up: QP destroyed or reset. */
-void give_up(struct queue *q);
+/* The QP is given up: destroyed or reset. */
+void give_up(struct qp *qp);
+/* It was destroyed, or the program ends: was all polled that was asked for? */
+void report_not_polled(const struct qp *qp, const struct trace *from);
 /* The program ends: have bytes changed that the device may still send? */
 void look_at_left(void);
-/* The region goes: which requests name it? And then they do not any more. */
-void report_named(const struct region *mr, const struct trace *from);
-void forget_region(struct region *mr);
+/* The region goes: requests that name it do not any more. */
+void forget_region(struct region *mr, const struct trace *from);
 /* The CPU can read the first and the last byte. */
 bool readable(char *at, size_t len);
 
