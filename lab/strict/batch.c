@@ -113,38 +113,34 @@ static void wr_set_ud_addr(struct ibv_qp_ex *x, struct ibv_ah *ah,
 	w->wr.ud.remote_qkey = remote_qkey;
 }
 
-/* The functions that begin a request, and what becomes of their arguments. */
-#define REQUESTS(R)                                                            \
-	R(wr_send, (struct ibv_qp_ex * x), IBV_WR_SEND)                        \
-	R(wr_send_imm, (struct ibv_qp_ex * x, __be32 imm),                     \
-	  IBV_WR_SEND_WITH_IMM, .imm_data = imm)                               \
-	R(wr_send_inv, (struct ibv_qp_ex * x, uint32_t rkey),                  \
-	  IBV_WR_SEND_WITH_INV, .invalidate_rkey = rkey)                       \
-	R(wr_local_inv, (struct ibv_qp_ex * x, uint32_t rkey),                 \
-	  IBV_WR_LOCAL_INV, .invalidate_rkey = rkey)                           \
-	R(wr_rdma_read, (struct ibv_qp_ex * x, uint32_t rkey, uint64_t at),    \
-	  IBV_WR_RDMA_READ, .wr.rdma = { at, rkey })                           \
-	R(wr_rdma_write, (struct ibv_qp_ex * x, uint32_t rkey, uint64_t at),   \
-	  IBV_WR_RDMA_WRITE, .wr.rdma = { at, rkey })                          \
-	R(wr_rdma_write_imm,                                                   \
-	  (struct ibv_qp_ex * x, uint32_t rkey, uint64_t at, __be32 imm),      \
-	  IBV_WR_RDMA_WRITE_WITH_IMM, .imm_data = imm,                         \
-	  .wr.rdma = { at, rkey })                                             \
-	R(wr_atomic_cmp_swp,                                                   \
-	  (struct ibv_qp_ex * x, uint32_t rkey, uint64_t at, uint64_t compare, \
-	   uint64_t swap),                                                     \
-	  IBV_WR_ATOMIC_CMP_AND_SWP, .wr.atomic = { at, compare, swap, rkey }) \
-	R(wr_atomic_fetch_add,                                                 \
-	  (struct ibv_qp_ex * x, uint32_t rkey, uint64_t at, uint64_t add),    \
-	  IBV_WR_ATOMIC_FETCH_AND_ADD, .wr.atomic = { at, add, 0, rkey })      \
-	R(wr_bind_mw,                                                          \
-	  (struct ibv_qp_ex * x, struct ibv_mw * mw, uint32_t rkey,            \
-	   const struct ibv_mw_bind_info *info),                               \
-	  IBV_WR_BIND_MW, .bind_mw = { mw, rkey, *info })
-#define DEFINE(name, params, ...)                                          \
-	static void name params                                            \
-	{                                                                  \
-		request(x, (struct ibv_send_wr){ .opcode = __VA_ARGS__ }); \
+/* The functions that begin a request: their opcodes and arguments, and where these go. */
+#define X struct ibv_qp_ex *x
+#define PEER uint32_t rkey, uint64_t at
+#define REQUESTS(R)                                                           \
+	R(wr_send, SEND, (X))                                                 \
+	R(wr_send_imm, SEND_WITH_IMM, (X, __be32 imm), .imm_data = imm)       \
+	R(wr_send_inv, SEND_WITH_INV, (X, uint32_t rkey),                     \
+	  .invalidate_rkey = rkey)                                            \
+	R(wr_local_inv, LOCAL_INV, (X, uint32_t rkey),                        \
+	  .invalidate_rkey = rkey)                                            \
+	R(wr_rdma_read, RDMA_READ, (X, PEER), .wr.rdma = { at, rkey })        \
+	R(wr_rdma_write, RDMA_WRITE, (X, PEER), .wr.rdma = { at, rkey })      \
+	R(wr_rdma_write_imm, RDMA_WRITE_WITH_IMM, (X, PEER, __be32 imm),      \
+	  .imm_data = imm, .wr.rdma = { at, rkey })                           \
+	R(wr_atomic_cmp_swp, ATOMIC_CMP_AND_SWP,                              \
+	  (X, PEER, uint64_t compare, uint64_t swap),                         \
+	  .wr.atomic = { at, compare, swap, rkey })                           \
+	R(wr_atomic_fetch_add, ATOMIC_FETCH_AND_ADD, (X, PEER, uint64_t add), \
+	  .wr.atomic = { at, add, 0, rkey })                                  \
+	R(wr_bind_mw, BIND_MW,                                                \
+	  (X, struct ibv_mw * mw, uint32_t rkey,                              \
+	   const struct ibv_mw_bind_info *info),                              \
+	  .bind_mw = { mw, rkey, *info })
+#define DEFINE(name, op, params, ...)                                   \
+	static void name params                                         \
+	{                                                               \
+		request(x, (struct ibv_send_wr){ .opcode = IBV_WR_##op, \
+						 ##__VA_ARGS__ });      \
 	}
 REQUESTS(DEFINE)
 

@@ -17,15 +17,10 @@
 #undef ibv_reg_mr_iova
 
 /* libibverbs calls some of its functions by name, that is, us. */
-static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static uint64_t state;
 static bool behaves; /* late completions, short polls, spurious wake-ups */
 static _Atomic int async_events;
-
-int lock(void)
-{
-	return pthread_mutex_lock(&mutex);
-}
 
 void unlock(const int *locked)
 {
@@ -91,17 +86,17 @@ static void have_region(struct ibv_mr *v, uint64_t iova, int access)
 /* ibv_rereg_mr is ibv_dereg_mr and ibv_reg_mr. */
 static void region_again(struct ibv_mr *v, int flags, void *addr, int access)
 {
-	struct region *mr = find(REGION, v);
+	const struct region *mr = find(REGION, v);
 
 	if (!mr)
 		return;
-	uint64_t iova = flags & IBV_REREG_MR_CHANGE_TRANSLATION
-				? (uintptr_t)addr
-				: mr->iova;
-	if (!(flags & IBV_REREG_MR_CHANGE_ACCESS))
-		access = (int)mr->access;
+	const uint64_t iova = mr->iova;
+	const int rights = (int)mr->access;
 	gone(REGION, v, 0);
-	have_region(v, iova, access);
+	have_region(v,
+		    flags & IBV_REREG_MR_CHANGE_TRANSLATION ? (uintptr_t)addr
+							    : iova,
+		    flags & IBV_REREG_MR_CHANGE_ACCESS ? access : rights);
 }
 
 NAMED(struct ibv_pd *, ibv_alloc_pd, (struct ibv_context * ctx), (ctx),
@@ -153,16 +148,14 @@ static struct ibv_cq *acked(struct ibv_cq *v)
 	struct cq *cq = cq_of(v);
 
 	for (int i = 0; cq->acks != cq->events && i < 100; i++) {
-		unlock(NULL); /* another thread may be about to do it */
+		pthread_mutex_unlock(&mutex); /* another thread may do it */
 		usleep(10 * 1000);
-		lock();
+		pthread_mutex_lock(&mutex);
 	}
-	if (cq->acks == cq->events)
-		return v;
-	report("EVENT-NOT-ACKED", NULL, NULL,
-	       "%u events of the CQ were taken and %u acknowledged: "
-	       "ibv_destroy_cq waits for ever",
-	       cq->events, cq->acks);
+	if (cq->acks != cq->events)
+		report("EVENT-NOT-ACKED", NULL, NULL,
+		       "%u events of the CQ were taken and %u acknowledged",
+		       cq->events, cq->acks);
 	if (cq->acks < cq->events)
 		ibv_ack_cq_events(v, cq->events - cq->acks);
 	return v;
@@ -217,19 +210,15 @@ static int poll_cq(struct ibv_cq *v, int n, struct ibv_wc *wc)
 	return (int)k;
 }
 
+/* May completions come that a poll could take? */
 static bool has_due(const struct cq *cq)
 {
-	bool due = false;
-
-	for (struct qp *qp = NULL; !due && (qp = next_of(QP, qp));) {
-		if (qp->state < IBV_QPS_RTR)
-			continue; /* nothing can come */
-		due = qp->rq.cq == cq && qp->takes_from->n;
-		struct req *r;
-		TAILQ_FOREACH(r, &qp->sq.reqs, link)
-		due |= r->cq == cq;
-	}
-	return due;
+	for (struct qp *qp = NULL; (qp = next_of(QP, qp));)
+		if (qp->state >= IBV_QPS_RTR && /* before, nothing can come */
+		    ((qp->sq.cq == cq && awaited(qp)) ||
+		     (qp->rq.cq == cq && qp->takes_from->n)))
+			return true;
+	return false;
 }
 
 /* What the device has by now raises no event. */
@@ -352,44 +341,38 @@ HOOK(static struct ibv_cq_ex *, create_cq_ex,
 
 /* ---- SRQ and QP ------------------------------------------------------------ */
 
-static void granted(struct qp *qp, struct ibv_pd *pd,
-		    const struct ibv_qp_cap *cap)
+static struct qp *have_queues(enum kind kind, void *v, struct ibv_pd *pd,
+			      struct ibv_qp_cap cap)
 {
+	struct qp *qp = have(kind, v);
+
 	qp->pd = pd;
-	qp->max_inline = cap->max_inline_data;
+	qp->state = kind == SRQ ? IBV_QPS_RTS : IBV_QPS_RESET;
+	qp->max_inline = cap.max_inline_data;
 	qp->takes_from = &qp->rq;
 	qp->sq = (struct queue){ .qp = qp,
-				 .max = cap->max_send_wr,
-				 .max_sge = cap->max_send_sge };
+				 .max = cap.max_send_wr,
+				 .max_sge = cap.max_send_sge };
 	qp->rq = (struct queue){ .qp = qp,
 				 .recv = true,
-				 .max = cap->max_recv_wr,
-				 .max_sge = cap->max_recv_sge };
+				 .max = cap.max_recv_wr,
+				 .max_sge = cap.max_recv_sge };
 	TAILQ_INIT(&qp->sq.reqs);
 	TAILQ_INIT(&qp->rq.reqs);
-}
-
-static void have_srq(struct ibv_srq *v, const struct ibv_srq_attr *attr)
-{
-	const struct ibv_qp_cap cap = { .max_recv_wr = attr->max_wr,
-					.max_recv_sge = attr->max_sge };
-	struct qp *qp = have(SRQ, v);
-
-	granted(qp, v->pd, &cap);
-	qp->state = IBV_QPS_RTS;
+	return qp;
 }
 
 static void have_qp(struct ibv_qp *v, const struct ibv_qp_init_attr *attr)
 {
-	struct qp *qp = have(QP, v);
+	struct qp *qp = have_queues(QP, v, v->pd, attr->cap);
+	struct qp *srq = find(SRQ, v->srq);
 
-	granted(qp, v->pd, &attr->cap);
 	qp->num = v->qp_num;
 	qp->all_signaled = attr->sq_sig_all;
 	qp->sq.cq = cq_of(v->send_cq);
 	qp->rq.cq = cq_of(v->recv_cq);
-	if (v->srq && find(SRQ, v->srq))
-		qp->takes_from = &((struct qp *)find(SRQ, v->srq))->rq;
+	if (srq)
+		qp->takes_from = &srq->rq;
 }
 
 static void have_qp_ex(struct ibv_qp *v, const struct ibv_qp_init_attr_ex *attr)
@@ -403,27 +386,27 @@ static void modified(struct ibv_qp *v, const struct ibv_qp_attr *attr, int mask,
 		     int rc)
 {
 	struct qp *qp = find(QP, v);
-	struct device *d = find(DEVICE, v->context);
-	int depth = mask & IBV_QP_MAX_QP_RD_ATOMIC ? attr->max_rd_atomic : -1;
-	int dest = mask & IBV_QP_MAX_DEST_RD_ATOMIC ? attr->max_dest_rd_atomic
-						    : -1;
+	const struct device *d = find(DEVICE, v->context);
+	const bool depth = mask & IBV_QP_MAX_QP_RD_ATOMIC;
+	const bool dest = mask & IBV_QP_MAX_DEST_RD_ATOMIC;
 
-	if (depth > d->can.max_qp_init_rd_atom || dest > d->can.max_qp_rd_atom)
+	if (!qp || !d)
+		return;
+	if ((depth && attr->max_rd_atomic > d->can.max_qp_init_rd_atom) ||
+	    (dest && attr->max_dest_rd_atomic > d->can.max_qp_rd_atom))
 		report("RD-ATOMIC", NULL, NULL,
-		       "max_rd_atomic or max_dest_rd_atomic is more than the "
-		       "device has (%d, %d)",
+		       "more READs at a time than the device has (%d, %d)",
 		       d->can.max_qp_init_rd_atom, d->can.max_qp_rd_atom);
-	if (!qp || rc != 0)
+	if (rc != 0)
 		return;
 	if (mask & IBV_QP_ACCESS_FLAGS)
 		qp->access = attr->qp_access_flags;
-	if (dest == 0 &&
+	if (dest && attr->max_dest_rd_atomic == 0 &&
 	    (qp->access & (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)))
 		report("RD-ATOMIC", NULL, NULL,
-		       "the peer may READ or do atomics, and "
-		       "max_dest_rd_atomic is 0");
-	if (depth >= 0)
-		qp->rd_atomic = (unsigned)depth;
+		       "the peer may READ, and max_dest_rd_atomic is 0");
+	if (depth)
+		qp->rd_atomic = attr->max_rd_atomic;
 	if (mask & IBV_QP_STATE)
 		qp->state = attr->qp_state;
 	if (qp->state == IBV_QPS_RESET)
@@ -432,7 +415,10 @@ static void modified(struct ibv_qp *v, const struct ibv_qp_attr *attr, int mask,
 
 NAMED(struct ibv_srq *, ibv_create_srq,
       (struct ibv_pd * pd, struct ibv_srq_init_attr *attr), (pd, attr),
-      if (v) have_srq(v, &attr->attr))
+      if (v) have_queues(SRQ, v, pd,
+			 (struct ibv_qp_cap){
+				 .max_recv_wr = attr->attr.max_wr,
+				 .max_recv_sge = attr->attr.max_sge }))
 NAMED(int, ibv_destroy_srq, (struct ibv_srq * srq), (srq), gone(SRQ, srq, v))
 NAMED(struct ibv_qp *, ibv_create_qp,
       (struct ibv_pd * pd, struct ibv_qp_init_attr *attr), (pd, attr),
@@ -445,6 +431,15 @@ NAMED(int, ibv_modify_qp,
       (qp, attr, mask), modified(qp, attr, mask, v))
 NAMED(int, ibv_destroy_qp, (struct ibv_qp * qp), (qp), gone(QP, qp, v))
 
+/* A receive as the SEND that it takes. */
+static struct ibv_send_wr as_send(const struct ibv_recv_wr *w)
+{
+	return (struct ibv_send_wr){ .wr_id = w->wr_id,
+				     .sg_list = w->sg_list,
+				     .num_sge = w->num_sge,
+				     .opcode = IBV_WR_SEND };
+}
+
 /* Vendors' calls make QPs that we have not seen: their requests pass. */
 #define POST(name, kind, object, queue, request, ...)                \
 	static int name(struct object *v, struct request *w,         \
@@ -454,21 +449,14 @@ NAMED(int, ibv_destroy_qp, (struct ibv_qp * qp), (qp), gone(QP, qp, v))
 		struct qp *qp = find(kind, v);                       \
 		int rc = qp ? 0 : real(v->context)->name(v, w, bad); \
                                                                      \
-		for (; qp && w && rc == 0; w = w->next) {            \
+		for (; qp && w && rc == 0; w = w->next)              \
 			if ((rc = post(&qp->queue, __VA_ARGS__)))    \
 				*bad = w;                            \
-		}                                                    \
 		return rc;                                           \
 	}
-#define AS_SEND                                              \
-	(struct ibv_send_wr)                                 \
-	{                                                    \
-		.wr_id = w->wr_id, .opcode = IBV_WR_SEND,    \
-		.sg_list = w->sg_list, .num_sge = w->num_sge \
-	}
 POST(post_send, QP, ibv_qp, sq, ibv_send_wr, *w)
-POST(post_recv, QP, ibv_qp, rq, ibv_recv_wr, AS_SEND)
-POST(post_srq_recv, SRQ, ibv_srq, rq, ibv_recv_wr, AS_SEND)
+POST(post_recv, QP, ibv_qp, rq, ibv_recv_wr, as_send(w))
+POST(post_srq_recv, SRQ, ibv_srq, rq, ibv_recv_wr, as_send(w))
 
 /* ---- device ---------------------------------------------------------------- */
 

@@ -67,24 +67,23 @@ static const struct link_map *map_of(void *at)
 static void write_name(FILE *to, void *at)
 {
 	const struct link_map *map = map_of(at);
-	struct stat st;
+	struct stat st = { 0 };
 
 	if (!map)
 		return;
 	bool own = !*map->l_name;
-	const char *name = own ? program_invocation_name : map->l_name;
 	uintptr_t offset = (uintptr_t)at - map->l_addr;
-	int fd = open(own ? "/proc/self/exe" : name, O_RDONLY | O_CLOEXEC);
-	size_t len = fd >= 0 && fstat(fd, &st) == 0 ? (size_t)st.st_size : 0;
-	char *file = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
-	const char *symbol =
-		file != MAP_FAILED ? symbol_of(file, &offset) : NULL;
-	fprintf(to, "%s+0x%lx", symbol ? symbol : basename(name),
-		(unsigned long)offset);
-	if (file != MAP_FAILED)
-		munmap(file, len);
-	if (fd >= 0)
-		close(fd);
+	int fd = open(own ? "/proc/self/exe" : map->l_name,
+		      O_RDONLY | O_CLOEXEC);
+	fstat(fd, &st);
+	char *file =
+		mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	const char *name = file == MAP_FAILED ? NULL : symbol_of(file, &offset);
+	if (!name)
+		name = basename(own ? program_invocation_name : map->l_name);
+	fprintf(to, "%s+0x%lx", name, (unsigned long)offset);
+	munmap(file, (size_t)st.st_size);
+	close(fd);
 }
 
 void report(const char *rule, struct req *r, const struct trace *from,

@@ -59,8 +59,6 @@ static bool make_shadow(struct region *mr)
 		return mr->shadow;
 	char *p = mmap(NULL, mr->length, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED)
-		return false;
 	mr->shadow_mr = NEXT(ibv_reg_mr)(mr->o.mr->pd, p, mr->length,
 					 IBV_ACCESS_LOCAL_WRITE);
 	if (mr->shadow_mr) {
@@ -93,10 +91,10 @@ static char *fill_shadow(const struct use *u)
 			    (!next || v->at < next->at))
 				next = v;
 		to = next && next->at < end ? next->at : end;
-		if (to > p)
-			memcpy(p + shadow, p, (size_t)(to - p));
-		else
+		if (next && to <= p)
 			to = next->at + next->len;
+		else
+			memcpy(p + shadow, p, (size_t)(to - p));
 	}
 	return u->at + shadow;
 }
@@ -123,10 +121,8 @@ static void return_bytes(struct use *u, bool written)
 	} else if (u->shadow) {
 		if (u->check && !is_poison(u->at, u->len))
 			report("BUFFER-WRITTEN", u->req, NULL,
-			       "somebody wrote into the buffer of a %s before "
-			       "its completion was polled",
-			       u->req->queue->recv ? "receive"
-						   : "READ or atomic");
+			       "somebody wrote where the device is to write, "
+			       "before the completion was polled");
 		memcpy(u->at, u->shadow, u->len);
 	} else {
 		report_changed(u);
@@ -197,12 +193,19 @@ void give_up(struct qp *qp)
 		bury(r);
 }
 
-void report_not_polled(const struct qp *qp, const struct trace *from)
+struct req *awaited(const struct qp *qp)
 {
 	struct req *r = TAILQ_FIRST(&qp->sq.reqs);
 
 	while (r && !r->cq)
 		r = TAILQ_NEXT(r, link);
+	return r;
+}
+
+void report_not_polled(const struct qp *qp, const struct trace *from)
+{
+	struct req *r = awaited(qp);
+
 	if (r && qp->state == IBV_QPS_RTS)
 		report("NOT-POLLED", r, from,
 		       "the completion of a request was never polled");
@@ -297,15 +300,14 @@ static bool look_at_others(struct use *u)
 			waits = true;
 		else if (!u->dest && !other->recv)
 			report("READ-NOT-DONE", u->req, NULL,
-			       "it names bytes of a READ or atomic under way, "
+			       "a READ or atomic under way brings these bytes, "
 			       "and no fence waits for that");
 		else if (v->dest && u->dest)
 			continue; /* what is there in the end may not matter */
 		else if (q->recv || other != q)
 			report("BUFFER-SHARED", u->req, NULL,
-			       "a %s and a %s under way name the same bytes",
-			       q->recv ? "receive" : "request",
-			       other->recv ? "posted receive" : "request");
+			       "under way, one writes the bytes that another "
+			       "one sends");
 	}
 	return waits;
 }
@@ -372,9 +374,8 @@ static void copy_bytes(struct req *r, const struct ibv_sge *s)
 	for (struct use *v = LIST_FIRST(&uses); v; v = LIST_NEXT(v, link))
 		if (u.len && v->dest && !v->req->queue->recv && meet(&u, v))
 			report("READ-NOT-DONE", r, NULL,
-			       "INLINE copies bytes of a READ or atomic that "
-			       "is "
-			       "under way; a fence cannot help");
+			       "INLINE copies bytes of a READ or atomic under "
+			       "way; a fence cannot help");
 }
 
 /* The device gets it, with our wr_id. */
@@ -399,12 +400,12 @@ int post(struct queue *q, struct ibv_send_wr w)
 	const bool atomic = op == IBV_WR_ATOMIC_CMP_AND_SWP ||
 			    op == IBV_WR_ATOMIC_FETCH_AND_ADD;
 	const bool read = op == IBV_WR_RDMA_READ;
-	const bool write =
-		op == IBV_WR_RDMA_WRITE || op == IBV_WR_RDMA_WRITE_WITH_IMM;
-	const bool dest = q->recv || read || atomic;
-	const bool names = dest || write || op == IBV_WR_SEND ||
+	const bool remote = read || atomic || op == IBV_WR_RDMA_WRITE ||
+			    op == IBV_WR_RDMA_WRITE_WITH_IMM;
+	const bool names = remote || op == IBV_WR_SEND ||
 			   op == IBV_WR_SEND_WITH_IMM ||
 			   op == IBV_WR_SEND_WITH_INV;
+	const bool dest = q->recv || read || atomic;
 	const bool by_cpu = w.send_flags & IBV_SEND_INLINE;
 	const uint32_t rkey = atomic ? w.wr.atomic.rkey : w.wr.rdma.rkey;
 	const size_t n = w.num_sge > 0 ? (size_t)w.num_sge : 0;
@@ -424,8 +425,8 @@ int post(struct queue *q, struct ibv_send_wr w)
 	r->from = trace_now();
 	if (q->recv || qp->all_signaled || (w.send_flags & IBV_SEND_SIGNALED))
 		r->cq = q->cq;
-	if (r->cq)
-		r->cq->due++;
+	const unsigned due = r->cq ? ++r->cq->due : 0;
+	const unsigned cqe = r->cq ? (unsigned)r->cq->o.cq->cqe : 0;
 	TAILQ_INSERT_TAIL(&q->reqs, r, link);
 	q->n++;
 	sge = (struct ibv_sge *)&r->use[n];
@@ -444,10 +445,8 @@ int post(struct queue *q, struct ibv_send_wr w)
 		  qp->state, least },
 		{ q->n > q->max, q->recv ? "RQ-FULL" : "SQ-FULL",
 		  "requests posted and not polled", q->n, q->max },
-		{ r->cq && r->cq->due > (unsigned)r->cq->o.cq->cqe, "CQ-FULL",
-		  "completions that may come into the CQ",
-		  r->cq ? r->cq->due : 0,
-		  r->cq ? (unsigned)r->cq->o.cq->cqe : 0 },
+		{ due > cqe, "CQ-FULL", "completions that may come into the CQ",
+		  due, cqe },
 		{ n > q->max_sge, "TOO-MANY-SGE", "SGEs", n, q->max_sge },
 		{ by_cpu && !dest && len > qp->max_inline, "INLINE-LENGTH",
 		  "bytes INLINE", len, qp->max_inline },
@@ -455,11 +454,9 @@ int post(struct queue *q, struct ibv_send_wr w)
 		  0 },
 		{ (read || atomic) && !qp->rd_atomic, "RD-ATOMIC",
 		  "READs and atomics at a time (max_rd_atomic)", 1, 0 },
-		{ (read || write || atomic) && rkey == 0 && len > 0,
-		  "RKEY-ZERO",
-		  "bytes of rkey 0: a region without remote rights, or not "
-		  "taken over",
-		  len, 0 },
+		{ remote && rkey == 0 && len > 0, "RKEY-ZERO",
+		  "bytes of rkey 0 (no remote right, or not taken over)", len,
+		  0 },
 		{ atomic && w.wr.atomic.remote_addr % 8, "ATOMIC-ALIGN",
 		  "an atomic's address modulo 8", w.wr.atomic.remote_addr % 8,
 		  0 },

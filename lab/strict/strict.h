@@ -12,6 +12,7 @@
 #ifndef STRICT_H
 #define STRICT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -157,6 +158,8 @@ int post(struct queue *q, struct ibv_send_wr w);
 void finish(struct ibv_wc *wc);
 /* The QP is given up: destroyed or reset. */
 void give_up(struct qp *qp);
+/* The oldest send whose completion was asked for. */
+struct req *awaited(const struct qp *qp);
 /* It was destroyed, or the program ends: was all polled that was asked for? */
 void report_not_polled(const struct qp *qp, const struct trace *from);
 /* The program ends: have bytes changed that the device may still send? */
@@ -178,9 +181,11 @@ void *next_function(const char *name);
 const struct ibv_context_ops *real(struct ibv_context *ctx);
 
 /* Until the end of the block no other thread is in this library. */
-int lock(void);
+extern pthread_mutex_t mutex;
 void unlock(const int *locked);
-#define LOCKED __attribute__((cleanup(unlock), unused)) int locked = lock()
+#define LOCKED                                                \
+	__attribute__((cleanup(unlock), unused)) int locked = \
+		pthread_mutex_lock(&mutex)
 
 #pragma GCC visibility pop
 #endif
