@@ -144,13 +144,15 @@ static void wr_set_ud_addr(struct ibv_qp_ex *x, struct ibv_ah *ah,
 	}
 REQUESTS(DEFINE)
 
-void hook_batch(struct qp *qp, uint64_t ops)
+void hook_batch(struct qp *qp, const struct ibv_qp_init_attr_ex *attr)
 {
 	const uint64_t only_here =
 		IBV_QP_EX_WITH_TSO | IBV_QP_EX_WITH_ATOMIC_WRITE;
 	struct ibv_qp_ex *x = NEXT(ibv_qp_to_qp_ex)(qp->o.qp);
 
-	if (!x || (ops & only_here) || x->qp_base.qp_type == IBV_QPT_XRC_SEND)
+	if (!x || !(attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
+	    (attr->send_ops_flags & only_here) ||
+	    attr->qp_type == IBV_QPT_XRC_SEND)
 		return;
 #define HOOK(name, ...) x->name = name;
 	REQUESTS(HOOK)

@@ -75,8 +75,6 @@ static void have_region(struct ibv_mr *v, uint64_t iova, int access)
 	if (mr)
 		return; /* libibverbs has called us for it */
 	mr = have(REGION, v);
-	mr->addr = v->addr;
-	mr->length = v->length;
 	mr->iova = access & IBV_ACCESS_ZERO_BASED ? 0 : iova;
 	mr->access = (unsigned)access;
 	mr->opaque = v->length > LARGEST || (access & IBV_ACCESS_ON_DEMAND) ||
@@ -235,8 +233,8 @@ static int req_notify_cq(struct ibv_cq *v, int solicited_only)
 	return real(v->context)->req_notify_cq(v, solicited_only);
 }
 
-/* A program is about to wait: will an event come? Or NULL, or a CQ whose event comes for
- * nothing. */
+/* A program is about to wait: will an event come? Returns a CQ whose event comes for
+ * nothing, or NULL. */
 static struct cq *before_wait(const struct ibv_comp_channel *channel)
 {
 	LOCKED;
@@ -251,31 +249,28 @@ static struct cq *before_wait(const struct ibv_comp_channel *channel)
 			       "what came before that raises no event");
 		armed = cq;
 	}
-	if (!behaves || !armed || dice(8) != 0)
-		return NULL;
-	armed->spurious++;
-	armed->events++;
-	return armed;
+	return behaves && armed && dice(8) == 0 ? armed : NULL;
 }
 
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **v,
 		     void **context)
 {
 	struct cq *cq = before_wait(channel);
+	int rc = cq ? 0 : NEXT(ibv_get_cq_event)(channel, v, context);
+	LOCKED;
 
+	if (rc != 0)
+		return rc;
 	if (cq) {
+		cq->spurious++;
 		*v = cq->o.cq;
 		*context = cq->o.cq->cq_context;
-		return 0;
-	}
-	int rc = NEXT(ibv_get_cq_event)(channel, v, context);
-	LOCKED;
-	if (rc == 0) {
+	} else {
 		cq = cq_of(*v);
-		cq->events++;
 		cq->armed = false;
 	}
-	return rc;
+	cq->events++;
+	return 0;
 }
 
 void ibv_ack_cq_events(struct ibv_cq *v, unsigned n)
@@ -362,24 +357,18 @@ static struct qp *have_queues(enum kind kind, void *v, struct ibv_pd *pd,
 	return qp;
 }
 
-static void have_qp(struct ibv_qp *v, const struct ibv_qp_init_attr *attr)
+static struct qp *have_qp(struct ibv_qp *v, const struct ibv_qp_init_attr *attr)
 {
 	struct qp *qp = have_queues(QP, v, v->pd, attr->cap);
 	struct qp *srq = find(SRQ, v->srq);
 
 	qp->num = v->qp_num;
 	qp->all_signaled = attr->sq_sig_all;
-	qp->sq.cq = cq_of(v->send_cq);
-	qp->rq.cq = cq_of(v->recv_cq);
+	qp->sq.cq = find(CQ, v->send_cq);
+	qp->rq.cq = find(CQ, v->recv_cq);
 	if (srq)
 		qp->takes_from = &srq->rq;
-}
-
-static void have_qp_ex(struct ibv_qp *v, const struct ibv_qp_init_attr_ex *attr)
-{
-	have_qp(v, (const struct ibv_qp_init_attr *)attr);
-	if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
-		hook_batch(find(QP, v), attr->send_ops_flags);
+	return qp;
 }
 
 static void modified(struct ibv_qp *v, const struct ibv_qp_attr *attr, int mask,
@@ -425,7 +414,8 @@ NAMED(struct ibv_qp *, ibv_create_qp,
       if (v) have_qp(v, attr))
 HOOK(static struct ibv_qp *, create_qp_ex,
      (struct ibv_context * ctx, struct ibv_qp_init_attr_ex *attr),
-     EX(ctx).create_qp_ex(ctx, attr), if (v) have_qp_ex(v, attr))
+     EX(ctx).create_qp_ex(ctx, attr),
+     if (v) hook_batch(have_qp(v, (struct ibv_qp_init_attr *)attr), attr))
 NAMED(int, ibv_modify_qp,
       (struct ibv_qp * qp, struct ibv_qp_attr *attr, int mask),
       (qp, attr, mask), modified(qp, attr, mask, v))

@@ -63,8 +63,10 @@ static void drop(struct obj *o)
 		free(((struct cq *)o)->held);
 	if (o->kind == QP)
 		report_not_polled((struct qp *)o, &now);
-	if (o->kind == QP || o->kind == SRQ)
+	if (o->kind == QP || o->kind == SRQ) {
 		give_up((struct qp *)o);
+		free(((struct qp *)o)->batch);
+	}
 	LIST_REMOVE(o, link);
 	free(o);
 }

@@ -67,12 +67,9 @@ struct device {
 
 struct region {
 	struct obj o;
-	char *addr;
-	size_t length;
-	uint64_t iova; /* what an SGE calls addr */
+	uint64_t iova; /* what an SGE calls its beginning */
 	unsigned access;
-	char *shadow; /* where the device writes; NULL: not yet */
-	struct ibv_mr *shadow_mr;
+	struct ibv_mr *shadow; /* where the device writes; NULL: not yet */
 	bool opaque; /* the CPU cannot read it, or it is too large: only counted */
 };
 
@@ -171,7 +168,7 @@ bool readable(char *at, size_t len);
 
 /* ---- batch.c ----------------------------------------------------------- */
 
-void hook_batch(struct qp *qp, uint64_t ops);
+void hook_batch(struct qp *qp, const struct ibv_qp_init_attr_ex *attr);
 
 /* ---- hooks.c ----------------------------------------------------------- */
 
