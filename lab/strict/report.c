@@ -64,11 +64,12 @@ static const struct link_map *map_of(void *at)
 }
 
 /* "post+0x2a", or "libc.so.6+0x1234". */
-static void write_name(FILE *to, void *at)
+static void write_name(FILE *to, const char *before, void *at)
 {
 	const struct link_map *map = map_of(at);
 	struct stat st = { 0 };
 
+	fputs(before, to);
 	if (!map)
 		return;
 	bool own = !*map->l_name;
@@ -118,19 +119,14 @@ void report(const char *rule, struct req *r, const struct trace *from,
 	va_start(args, fmt);
 	vfprintf(to, fmt, args);
 	va_end(args);
-	fputs(r ? " (posted by " : " (", to);
-	write_name(to, from->at[0]);
+	write_name(to, r ? " (posted by " : " (", from->at[0]);
 	fprintf(to, " [%p]", from->at[0]);
 	/* Until what started main(). */
 	for (int i = 1;
-	     i < DEPTH && (map = map_of(from->at[i])) && !*map->l_name; i++) {
-		fputs(" < ", to);
-		write_name(to, from->at[i]);
-	}
-	if (r && from != &r->from) {
-		fputs("; posted by ", to);
-		write_name(to, r->from.at[0]);
-	}
+	     i < DEPTH && (map = map_of(from->at[i])) && !*map->l_name; i++)
+		write_name(to, " < ", from->at[i]);
+	if (r && from != &r->from)
+		write_name(to, "; posted by ", r->from.at[0]);
 	if (r)
 		fprintf(to, ", qp %u, wr_id %lu", r->qp_num,
 			(unsigned long)r->wr_id);
