@@ -40,6 +40,20 @@ def within(seconds, look, pause=0.02):
     return True
 
 
+def patient(look, work, idle=8, most=60, pause=0.02):
+    """As long as work() changes: to be slow is no fault. False: look() was not true, and for `idle` seconds
+    nothing was done, or `most` are over."""
+    end, seen, since = time.monotonic() + most, None, 0
+    while not look():
+        now, done = time.monotonic(), work()
+        if done != seen:
+            seen, since = done, now
+        if now > min(end, since + idle):
+            return False
+        time.sleep(pause)
+    return True
+
+
 class Program:
     """A program in a session of its own, so that all it started can be found and killed."""
     all = []
@@ -124,6 +138,10 @@ class Program:
                 ticks += sum(map(int, stat.read().rpartition(')')[2].split()[11:13]))
         return ticks / os.sysconf('SC_CLK_TCK')
 
+    def work(self):
+        """Changes while it uses the CPU."""
+        return int(self.cpu() * 5)
+
     def end(self, seconds):
         """Its status, once it has ended and left nothing."""
         if not within(seconds, lambda: self.process.poll() is not None):
@@ -158,7 +176,7 @@ class Wire:
     first packets, as many as fit into 16 MB."""
 
     def __init__(self):
-        self.seen, self.start = [], time.time()
+        self.seen, self.start, self.boot = [], time.time(), time.monotonic()
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
         self.socket.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)  # SO_RCVBUFFORCE
         self.socket.setsockopt(socket.SOL_SOCKET, 29, 1)  # SO_TIMESTAMP
@@ -180,6 +198,8 @@ class Wire:
         """(ms, sender, opcode, PSN, length of the UDP payload, AETH syndrome) of these, or of the last of them."""
         for when, sender, bth, length in self.frames()[-most if most else None:]:
             seconds, micros = struct.unpack('qq', when[:16])
+            if seconds < 1 << 30:  # since the boot: netem does that
+                seconds += self.start - self.boot
             yield ((seconds - self.start) * 1e3 + micros / 1e3, sender, bth[0], int.from_bytes(bth[9:12], 'big'), length,
                    bth[12] if bth[0] in (13, 15, 16, 17, 18) else None)
 
@@ -301,8 +321,9 @@ def prepare(role):
 def bench(*options):
     """The bench's client, and its server: what this machine can do just now."""
     at = port()
-    AT['server'].Program(['build/bench/server', '-d', DEVICES['server'], '-g', '0', '-p', at])
-    return AT['client'].Program(['build/bench/client', '-d', DEVICES['client'], '-g', '0', '-p', at, *options, SERVER])
+    AT['server'].Program(['build/bench/server', '-d', DEVICES['server'], '-g', '0', '-p', at, '-t', '30'])
+    return AT['client'].Program(['build/bench/client', '-d', DEVICES['client'], '-g', '0', '-p', at, '-t', '30',
+                                 *options, SERVER])
 
 
 def kill_all():

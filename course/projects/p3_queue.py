@@ -135,7 +135,7 @@ def compare(clients, again=(), lost=(), still=0):
         if value not in allowed:
             raise Wrong(f'an item was taken that no client had put: {value}')
         times[value] = times.get(value, 0) + 1
-        if times[value] > 1 + (value in [last for client in again for last in client.got()[-1:]]):
+        if times[value] > 1 + [last for client in again for last in client.got()[-1:]].count(value):
             raise Wrong(f'item {value} was taken {times[value]} times')
     missing = [value for value in times if not times[value]]
     if len(missing) > len(lost) + still:
