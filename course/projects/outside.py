@@ -43,11 +43,13 @@ def within(seconds, look, pause=0.02):
 def patient(look, work, idle=8, most=60, pause=0.02):
     """As long as work() changes: to be slow is no fault. False: look() was not true, and for `idle` seconds
     nothing was done, or `most` are over."""
-    end, seen, since = time.monotonic() + most, None, 0
+    end, seen, since, due = time.monotonic() + most, None, 0, 0
     while not look():
-        now, done = time.monotonic(), work()
-        if done != seen:
-            seen, since = done, now
+        now = time.monotonic()
+        if now > due:  # to look into /proc takes a while
+            due, done = now + 0.5, work()
+            if done != seen:
+                seen, since = done, now
         if now > min(end, since + idle):
             return False
         time.sleep(pause)
