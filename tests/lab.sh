@@ -89,7 +89,7 @@ at_a_terminal() {
 # await TEXT: has the run printed it?
 await() {
 	poll 300 grep -qs "$1" "$tmp/out" && return
-	not_ok "a run that prints $1" "$(tail -n 1 "$tmp/err")"
+	not_ok "a run that prints $1" "$(tail -qn 1 "$tmp/err" "$tmp/out")"
 	return 1
 }
 
@@ -353,6 +353,8 @@ readme_at_it() {
 				until ss -Hltn | grep -q :18515 || [ $d = rxe1 ]; do sleep 0.1; done
 			done; wait' >/dev/null
 			await 'UDP, length'
+			# ^C while it prints is an error to tcpdump.
+			until [ "$(wc -c <"$tmp/out" && sleep 0.5)" = "$(wc -c <"$tmp/out")" ]; do :; done
 			printf '\003' >&3
 			await 'packets\? captured'
 			;;

@@ -204,9 +204,9 @@ def old_or_new(p, name, old, new, what):
 
 def killed():
     """Who is killed, and how much of the file has come to the server by then."""
-    end, rounds = time.monotonic() + 12, []
-    moments = [('copy', .5), ('server', .5), ('copy', .95), ('server', 1), ('copy', 0), ('server', .05), ('copy', 1),
-               ('server', .98)]
+    end, rounds = time.monotonic() + 10, []
+    moments = [('copy', .5), ('copy', .95), ('server', .5), ('server', 1), ('server', .05), ('server', .98), ('copy', 0),
+               ('copy', 1)]
     with place(deadline=4) as p:
         new, old = content(4 * MIB), content(30000, 2)
         source = p.file(new, 'new')
@@ -218,9 +218,9 @@ def killed():
             before = arrived('server')
             you = p.copy(source, name)
             if who == 'copy':
-                victim = you
-                p.settle(you, 'a copy that is to be killed', lambda b=before, s=share: arrived() - b > s * len(new), .001)
-                you.signal(signal.SIGKILL)
+                victim, pids = you, you.pids()
+                within(8, lambda to=before + share * len(new): arrived() > to, 0)
+                you.signal(signal.SIGKILL, pids)
             else:
                 victim = p.server
                 victim.signal_at(signal.SIGKILL, before + int(share * len(new)))
@@ -236,6 +236,8 @@ def killed():
                 p.serve()
             rounds.append((name, what))
             p.copied(old, f'next{n}', f'{what}; the next copy')
+            if who == 'copy':
+                within(1, lambda w=name: p.target(w) not in (old, new), .1)  # the server may notice late
             for earlier in rounds:
                 old_or_new(p, earlier[0], old, new, earlier[1])
 

@@ -194,12 +194,12 @@ def cost(programs):
     since, packets, cpu = time.monotonic(), sent(), {role: p.cpu() for role, p in programs.items()}
     time.sleep(1.5)
     seconds, packets = time.monotonic() - since, sent() - packets
+    if packets / seconds > 200:
+        return f'{packets / seconds:.0f} packets are sent in a second; at most 200 are allowed'
     for role, program in programs.items():
         used = (program.cpu() - cpu[role]) / seconds
         if used > 0.25:
             return f'your {role} uses {used:.0%} of a CPU; at most 25 % are allowed'
-    if packets / seconds > 200:
-        return f'{packets / seconds:.0f} packets are sent in a second; at most 200 are allowed'
     return ''
 
 
