@@ -395,8 +395,7 @@ want "host: up and down, twice" "up: already run down nothing lo rxe0 rxe1 veth0
 	"$(sed -n 's/^lab: \(up:\|already\|down\|nothing\).*/\1/p; s/^lab[0-9a-f]*_1$/run/p; /^\(rxe\|veth\|lo\)/p' \
 		<<<"$out" | awk '/up:|already|run|down|nothing/ { print; next } { print | "sort" }' | xargs)"
 inner LAB=host timeout -s KILL 1 lab/lab run sleep 1000
-only_rxe() { [ "$(devices)" = "rxe0 rxe1" ]; }
-poll 100 only_rxe
+poll 100 eval '[ "$(devices)" = "rxe0 rxe1" ]'
 want "host: nothing is left after SIGKILL" "rxe0 rxe1" "$(devices)"
 want "device: rxe0 is the server's, rxe1 the client's" "device rxe0 rxe1" \
 	"$(inner LAB= lab/lab run sh -c 'echo $LAB_KIND $DEV_SERVER $DEV_CLIENT')"
