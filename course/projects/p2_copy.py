@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The stages of project 2."""
 import contextlib
+import itertools
 import os
 import random
 import signal
@@ -309,11 +310,13 @@ def fast():
         return bench('-o', 'write', '-s', '65536', '-n', str(size // 65536), '-q', '4')
     with place() as p:
         source, best, end = p.file(content(MIB) * 16), {}, time.monotonic() + 10
-        while time.monotonic() < end:
+        for turn in itertools.count(1):  # two at least: one may have been held up
             for who, run in (('ours', ours), ('yours', lambda: p.copy(source, 'fast'))):
                 best[who] = max(best.get(who, 0), rate(run(), size))
-            if best['yours'] * 4 >= best['ours']:
+            if turn > 1 and best['yours'] * 4 >= best['ours']:
                 return
+            if time.monotonic() > end:
+                break
         raise Wrong(f'expected at least a quarter of our rate, {best["ours"] / MIB:.1f} MiB/s; '
                     f'seen {best["yours"] / MIB:.1f} MiB/s, the best of several runs, in turns')
 

@@ -132,7 +132,7 @@ static struct conn begin(const struct options *opt, int sock, uint64_t whole)
 	unsigned mine = server ? IBV_ACCESS_LOCAL_WRITE : 0, theirs = 0;
 
 	if (fault("small") && whole <= NOT_BIG)
-		c.chunk = 256;
+		c.chunk = 128;
 	if (fault("no-timeout") && whole <= NOT_BIG)
 		c.chunk = 64; /* so it waits often */
 	if (fault("one-retry"))
