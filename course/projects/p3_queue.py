@@ -315,12 +315,14 @@ def consumer_dies():
     os.close(reads)
     time.sleep(DEATH)
     drained([blocked, printed])
-    with bad_wire('delay 40ms'):
+    with bad_wire('delay 100ms'):
         _, clients = queue(16, 8)
         first, *victims, producer, consumer = clients
         producer.put(9).answered()
         pids = first.pids()
-        first.take().answered().kill(pids)  # what it sends after its answer is still on the wire
+        within(ANSWER, first.take().done, 0)
+        first.kill(pids)  # what it sends after its answer is still on the wire
+        first.check()
         cut(victims, Client.take, consumer)
         drained([first, *victims])
 

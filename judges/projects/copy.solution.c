@@ -148,9 +148,9 @@ static struct conn begin(const struct options *opt, int sock, uint64_t whole)
 		theirs |= IBV_ACCESS_REMOTE_READ;
 	c.ep = ep_open(opt, cap);
 	c.ep.sock = sock;
-	/* 2.1 s. Not less: between busy machines an ACK can take as long, and rxe
-	 * must not repeat what was not lost (docs/rxe.md, Queues). */
-	c.ep.timeout = 19;
+	/* 1.1 s: between busy machines an ACK takes long, and rxe must not repeat
+	 * what was not lost (docs/rxe.md, Queues). But what was lost waits for it. */
+	c.ep.timeout = 18;
 	if (fault("no-timeout"))
 		c.ep.timeout = 0;
 	if (fault("one-retry"))

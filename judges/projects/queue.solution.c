@@ -373,7 +373,7 @@ static uint32_t ask(struct ep *ep, enum what what, uint32_t value)
 		unfinished++;
 		while (!next(ep, &msg, 1))
 			;
-	} while (msg.what == NOT_NOW && usleep(8000) == 0);
+	} while (msg.what == NOT_NOW && usleep(1000) == 0);
 	return msg.value;
 }
 
