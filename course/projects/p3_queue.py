@@ -9,7 +9,7 @@ import signal
 import time
 
 from . import outside
-from .outside import AT, DEVICES, SERVER, Program, Wrong, bad_wire, bench, kill_all, sent, within
+from .outside import AT, DEVICES, SERVER, Program, Wrong, bad_wire, bench, kill_all, patient, sent, within
 
 ANSWER = 8  # seconds in which an answer comes that need not wait for others
 DEATH = 1.5  # seconds in which a death is noticed
@@ -77,7 +77,7 @@ class Client(Program):
         return len(self.said()) >= len(self.asked)
 
     def answered(self, seconds=ANSWER):
-        within(seconds, lambda: self.done() or self.status() is not None)
+        patient(lambda: self.done() or self.status() is not None, lambda: len(self.said()), seconds)
         self.check()
         if not self.done():
             raise Wrong(f'"{self.asked[len(self.said())]}" has no answer within {seconds} s; '
