@@ -76,11 +76,11 @@ class Client(Program):
     def done(self):
         return len(self.said()) >= len(self.asked)
 
-    def answered(self, seconds=ANSWER):
-        patient(lambda: self.done() or self.status() is not None, lambda: len(self.said()), seconds)
+    def answered(self):
+        patient(lambda: self.done() or self.status() is not None, lambda: len(self.said()), ANSWER)
         self.check()
         if not self.done():
-            raise Wrong(f'"{self.asked[len(self.said())]}" has no answer within {seconds} s; '
+            raise Wrong(f'"{self.asked[len(self.said())]}" has no answer within {ANSWER} s; '
                         f'your client said last: {self.last()}')
         return self
 
