@@ -27,7 +27,7 @@
 #include "common.h"
 #include "post.h"
 
-enum { CHUNK = 1 << 15, SLOTS = 32, NAME_LEN = 256 };
+enum { CHUNK = 1 << 13, SLOTS = 32, NAME_LEN = 256 };
 /* What is slow must not be so for a file of 64 MiB, or it does not pass stage 3. */
 enum { NOT_BIG = 1 << 24 };
 
