@@ -27,7 +27,7 @@
 #include "common.h"
 #include "post.h"
 
-enum { CHUNK = 1 << 13, SLOTS = 32, NAME_LEN = 256 };
+enum { CHUNK = 1 << 14, SLOTS = 32, NAME_LEN = 256 };
 /* What is slow must not be so for a file of 64 MiB, or it does not pass stage 3. */
 enum { NOT_BIG = 1 << 24 };
 
@@ -148,9 +148,9 @@ static struct conn begin(const struct options *opt, int sock, uint64_t whole)
 		theirs |= IBV_ACCESS_REMOTE_READ;
 	c.ep = ep_open(opt, cap);
 	c.ep.sock = sock;
-	/* 1.1 s: between busy machines an ACK takes long, and rxe must not repeat
+	/* 0.5 s: between busy machines an ACK takes long, and rxe must not repeat
 	 * what was not lost (docs/rxe.md, Queues). But what was lost waits for it. */
-	c.ep.timeout = 18;
+	c.ep.timeout = 17;
 	if (fault("no-timeout"))
 		c.ep.timeout = 0;
 	if (fault("one-retry"))
