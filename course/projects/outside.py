@@ -274,9 +274,9 @@ class Machine:
         """RoCE packets that it has sent, ever."""
         return int(self.look('hw_counters/sent_pkts'))
 
-    def arrived(self):
-        """The bytes that have come to it, ever. The lab's TCP goes another way, or is little."""
-        with open(f'/sys/class/net/{self.net}/statistics/rx_bytes') as count:
+    def arrived(self, way='rx'):
+        """The bytes that have come to it, or (tx) left it, ever. The lab's TCP goes another way, or is little."""
+        with open(f'/sys/class/net/{self.net}/statistics/{way}_bytes') as count:
             return int(count.read())
 
     def netem(self, *fault):

@@ -210,6 +210,7 @@ def killed():
     end, rounds = time.monotonic() + 10, []
     moments = [('copy', .5), ('copy', .95), ('server', .5), ('server', 1), ('server', .05), ('server', .98), ('copy', 0),
                ('copy', 1)]
+    client = Machine('client')
     with place(deadline=4) as p:
         new, old = content(4 * MIB), content(30000, 2)
         source = p.file(new, 'new')
@@ -218,11 +219,11 @@ def killed():
                 break
             name = f'file{n}'
             p.into.write(name, old)
-            before = arrived('server')
+            before, left = arrived('server'), client.arrived('tx')
             you = p.copy(source, name)
-            if who == 'copy':
+            if who == 'copy':  # by what has left its machine: to ask the other takes a while
                 victim, pids = you, you.pids()
-                within(8, lambda to=before + share * len(new): arrived() > to, 0)
+                within(8, lambda to=left + share * len(new): client.arrived('tx') > to, 0)
                 you.signal(signal.SIGKILL, pids)
             else:
                 victim = p.server
