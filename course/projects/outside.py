@@ -121,10 +121,10 @@ class Program:
             with contextlib.suppress(BrokenPipeError):
                 self.process.stdin.close()
 
-    def signal_at(self, number, count):
-        """As soon as the server's device has got more than so many bytes in all."""
-        pids, device = self.pids(), Machine('server')
-        within(8, lambda: device.arrived() > count, pause=0)
+    def signal_at(self, number, count, role='server', way='rx'):
+        """As soon as the device of its own machine has got (tx: sent) more than so many bytes in all."""
+        pids, device = self.pids(), Machine(role)
+        within(8, lambda: device.arrived(way) > count, pause=0)
         self.signal(number, pids)
 
     @classmethod
