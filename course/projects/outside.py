@@ -59,6 +59,7 @@ def patient(look, work, idle=8, most=60, pause=0.02):
 class Program:
     """A program in a session of its own, so that all it started can be found and killed."""
     all = []
+    threads = set()  # the kernel's, which are most of what /proc has
 
     def __init__(self, args, stdin='', stdout=None, **env):
         """Without stdin it is a pipe, process.stdin; stdout may be a descriptor."""
@@ -94,12 +95,14 @@ class Program:
 
     def pids(self):
         found = []
-        for name in filter(str.isdigit, os.listdir('/proc')):
+        for name in set(filter(str.isdigit, os.listdir('/proc'))) - self.threads:
             try:
                 with open(f'/proc/{name}/stat') as stat:
                     fields = stat.read().rpartition(')')[2].split()
             except OSError:
                 continue
+            if fields[3] == '0':
+                self.threads.add(name)
             if int(fields[3]) == self.process.pid and fields[0] != 'Z':
                 found.append(int(name))
         return found
@@ -278,6 +281,10 @@ class Machine:
         """The bytes that have come to it, or (tx) left it, ever. The lab's TCP goes another way, or is little."""
         with open(f'/sys/class/net/{self.net}/statistics/{way}_bytes') as count:
             return int(count.read())
+
+    def mtu(self, size):
+        """Of its Ethernet; the RDMA MTU follows: 1500 allows 1024, 4200 allows 4096."""
+        subprocess.run(['ip', 'link', 'set', 'dev', self.net, 'mtu', str(size)], check=True, timeout=10)
 
     def netem(self, *fault):
         """A fault of what it sends; none: no more."""

@@ -9,8 +9,8 @@ import socket
 import time
 
 from . import outside
-from .outside import (AT, DEVICES, SERVER, Machine, Wrong, arrived, bad_wire, bench, fails, kill_all, patient, port,
-                      sent, within)
+from .outside import (AT, DEVICES, SERVER, Machine, Wrong, arrived, bad_wire, bench, fails, kill_all, machine, patient,
+                      port, sent, within)
 
 MIB = 1 << 20
 RIGHTS = {2: 'REMOTE_WRITE', 4: 'REMOTE_READ', 8: 'REMOTE_ATOMIC'}
@@ -77,13 +77,17 @@ class Copies:
 
 
 @contextlib.contextmanager
-def place(deadline=6, full=None, **env):
+def place(deadline=6, full=None, mtu=4200, **env):
     """full: DIR has no more room than that."""
     files, into = AT['client'].Folder(), AT['server'].Folder(full)
     try:
+        for role in DEVICES:
+            machine(role).mtu(mtu)
         yield Copies(files, into, deadline, env)
     finally:
         kill_all()
+        for role in DEVICES:
+            machine(role).mtu(1500)
         files.remove()
         into.remove()
 
@@ -123,7 +127,7 @@ def small():
         p.copied(content(20000, 2), 'small', 'another file, to the same name')
         if p.visible() != ['small']:
             raise Wrong(f'DIR must have only the file "small"; it has {p.visible()}')
-    with bad_wire('rate 500kbit'), place() as p:  # so 20000 bytes take their time
+    with bad_wire('rate 500kbit'), place(mtu=1500) as p:  # so 20000 bytes take their time
         for count in 3000, 9000, 15000:
             waits_for_the_server(p, f'early{count}', count)
 
@@ -185,7 +189,7 @@ def two_at_once():
 
 def bad_wires():
     for fault in 'loss 2%', 'duplicate 20%', 'delay 2ms reorder 2%':
-        with bad_wire(fault), place() as p:
+        with bad_wire(fault), place(mtu=1500) as p:
             p.copied(content(MIB // 2), 'file', f'wire with {fault}')
 
 

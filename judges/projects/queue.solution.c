@@ -251,14 +251,18 @@ static void handle(struct conn *c, const struct ibv_wc *wc)
 	}
 }
 
-static void collect(struct ibv_cq *cq)
+/* At least all that is in the CQ now. True: there may be more, and it is somebody else's
+ * turn, or who comes and who leaves would wait as long as the others are busy. */
+static bool collect(struct ibv_cq *cq)
 {
+	int left = cq->cqe;
 	struct ibv_wc wc;
 
-	while (ibv_poll_cq(cq, 1, &wc) > 0)
+	for (; left && ibv_poll_cq(cq, 1, &wc) > 0; left--)
 		for (struct conn *c = conns; c < conns + CLIENTS; c++)
 			if (c->ep.qp && c->ep.qp->qp_num == wc.qp_num)
 				handle(c, &wc);
+	return !left;
 }
 
 /* True: it is connected. */
@@ -324,8 +328,8 @@ static void serve(const struct options *opt)
 		p[1].events = POLLIN;
 		/* Armed first: what comes after this wakes us. */
 		arm(base.cq, 1);
-		collect(base.cq);
-		wait_for(&base, p, CLIENTS + 2, fault("spin") ? 0 : 1000);
+		bool more = collect(base.cq) || fault("spin");
+		wait_for(&base, p, CLIENTS + 2, more ? 0 : 1000);
 		for (int i = 0; i < CLIENTS; i++)
 			if (p[i + 2].revents)
 				hear(&conns[i]);
