@@ -16,11 +16,11 @@ scratch() {
 clone_to() { git clone -q -u "git -c safe.directory='*' upload-pack" "${@:2}" . "$1"; }
 
 # The lessons in two parts, for two labs; the second one has all that are not in the first.
-half_1=() half_2=()
+part_1=() part_2=()
 for lesson in [0-9][0-9]_*; do
 	case $lesson in
-	0[0-48]_* | 11_*) half_1+=("$lesson") ;;
-	*) half_2+=("$lesson") ;;
+	0[0-48]_* | 11_*) part_1+=("$lesson") ;;
+	*) part_2+=("$lesson") ;;
 	esac
 done
 
