@@ -321,9 +321,9 @@ def consumer_dies():
     time.sleep(DEATH)
     drained([blocked, printed])
     with bad_wire('delay 100ms'):
-        _, clients = queue(16, 8)
+        _, clients = queue(16, 6)
         first, *victims, producer, consumer = clients
-        producer.put(9).answered()
+        producer.put(7).answered()
         pids = first.pids()
         within(ANSWER, first.take().done, 0)
         first.kill(pids)  # what it sends after its answer is still on the wire
