@@ -77,7 +77,8 @@ class Client(Program):
         return len(self.said()) >= len(self.asked)
 
     def answered(self):
-        patient(lambda: self.done() or self.status() is not None, lambda: len(self.said()), ANSWER)
+        patient(lambda: self.done() or self.status() is not None, lambda: len(self.said()) or -self.work(),  # its start
+                ANSWER)
         self.check()
         if not self.done():
             raise Wrong(f'"{self.asked[len(self.said())]}" has no answer within {ANSWER} s; '
