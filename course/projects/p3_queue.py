@@ -9,7 +9,7 @@ import signal
 import time
 
 from . import outside
-from .outside import AT, DEVICES, SERVER, Program, Wrong, bad_wire, bench, kill_all, patient, sent, within
+from .outside import AT, DEVICES, SERVER, Program, Wrong, bad_wire, bench, kill_all, machine, patient, sent, within
 
 ANSWER = 8  # seconds in which an answer comes that need not wait for others
 DEATH = 1.5  # seconds in which a death is noticed
@@ -130,12 +130,6 @@ def compare(clients, again=(), lost=(), still=0):
         sure, doubtful = client.stored()
         stored |= set(sure)
         allowed |= set(sure + doubtful)
-        place = {value: n for n, value in enumerate(sure + doubtful)}
-        for values in taken if not again else []:
-            seen = [value for value in values if value in place]
-            for a, b in zip(seen, seen[1:]):
-                if place[a] > place[b]:
-                    raise Wrong(f'one client put {b} before {a}, and another took {a} before {b}')
     times = {value: 0 for value in stored}
     for value in got:
         if value not in allowed:
@@ -143,6 +137,13 @@ def compare(clients, again=(), lost=(), still=0):
         times[value] = times.get(value, 0) + 1
         if times[value] > 1 + [last for client in again for last in client.got()[-1:]].count(value):
             raise Wrong(f'item {value} was taken {times[value]} times')
+    for client in clients if not again else []:
+        place = {value: n for n, value in enumerate(sum(client.stored(), []))}
+        for values in taken:
+            seen = [value for value in values if value in place]
+            for a, b in zip(seen, seen[1:]):
+                if place[a] > place[b]:
+                    raise Wrong(f'one client put {b} before {a}, and another took {a} before {b}')
     left = missing(clients)
     if len(left) > len(lost) + still:
         raise Wrong(f'never taken, though their puts were answered "ok": {len(left)} items, such as {left[0]}')
@@ -325,9 +326,12 @@ def consumer_dies():
         _, clients = queue(16, 6)
         first, *victims, producer, consumer = clients
         producer.put(7).answered()
-        pids = first.pids()
+        pids, near = first.pids(), machine('client')
+        near.netem('delay', '250ms')
         within(ANSWER, first.take().done, 0)
-        first.kill(pids)  # what it sends after its answer is still on the wire
+        first.kill(pids)
+        near.netem()  # what it sent after its answer is still here, and lost now
+        near.netem('delay', '100ms')
         first.check()
         cut(victims, Client.take, consumer)
         drained([first, *victims])
