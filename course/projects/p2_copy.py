@@ -321,11 +321,9 @@ def fast():
         for turn in itertools.count(1):  # two at least, and four for a fault: some may have been held up
             for who, run in (('ours', ours), ('yours', lambda: p.copy(source, 'fast'))):
                 best[who] = max(best.get(who, 0), rate(run(), size))
-            if turn == 1:
-                continue
-            if best['yours'] * 5 >= best['ours'] * 2:
+            if turn > 1 and best['yours'] * 5 >= best['ours'] * 2:
                 return
-            if time.monotonic() > end and turn > 3:
+            if turn > 3 and time.monotonic() > end:
                 raise Wrong(f'expected at least two fifths of our rate, {best["ours"] / MIB:.1f} MiB/s; '
                             f'seen {best["yours"] / MIB:.1f} MiB/s, the best of several runs, in turns')
 

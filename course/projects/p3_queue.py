@@ -125,20 +125,16 @@ def compare(clients, again=(), lost=(), still=0):
     """Is each item that was put taken once, and in the order of its producer? But the last item of each
     client in `again` may come twice, one item for each in `lost` not at all; `still` are in the queue."""
     taken = [client.got() for client in clients]
-    got, stored, allowed = sum(taken, []), set(), set()
-    for client in clients:
-        sure, doubtful = client.stored()
-        stored |= set(sure)
-        allowed |= set(sure + doubtful)
-    times = {value: 0 for value in stored}
-    for value in got:
+    puts, times = [sum(client.stored(), []) for client in clients], {}
+    allowed = set(sum(puts, []))
+    for value in sum(taken, []):
         if value not in allowed:
             raise Wrong(f'an item was taken that no client had put: {value}')
         times[value] = times.get(value, 0) + 1
         if times[value] > 1 + [last for client in again for last in client.got()[-1:]].count(value):
             raise Wrong(f'item {value} was taken {times[value]} times')
-    for client in clients if not again else []:
-        place = {value: n for n, value in enumerate(sum(client.stored(), []))}
+    for put in puts if not again else []:
+        place = {value: n for n, value in enumerate(put)}
         for values in taken:
             seen = [value for value in values if value in place]
             for a, b in zip(seen, seen[1:]):
