@@ -126,7 +126,7 @@ handout: ## an archive of all this for students, without the solutions
 progress handout:
 	@course/paint course/$@
 pictures: ## draw the packets of each lesson (wire.svg), as its README shows them
-	@for l in $(LESSONS); do course/packets/picture.py $$l/README.md >$$l/wire.svg || exit; done
+	@mkdir -p $B; for l in $(LESSONS); do course/packets/picture.py $$l/README.md >$B/wire.svg && mv $B/wire.svg $$l || exit; done
 book: ## the whole course as one page and as PDF, in build/book; BOOK=zh: in Chinese
 	@docs/book/make $(BOOK)
 fmt: ## format the C files
