@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 	if (server)
 		send_info(&ep, NULL);
 	if (late) {
-		usleep(100000);
+		sleep(1); /* a busy peer SENDs by then, too */
 		receive(&ep, to);
 	}
 	waits_for_peer = true;

@@ -41,6 +41,7 @@ int main(int argc, char **argv)
 	 * soon, so that it comes before a receive that is posted late. */
 	ep.timeout = 10;
 	ep.retry_cnt = 7;
+	ep.rnr_retry = 7; /* without end: stage 6 is about late receives */
 	(server ? tcp_accept : tcp_connect)(&ep);
 	if (!server)
 		send_info(&ep, NULL);
