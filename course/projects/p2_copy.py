@@ -292,14 +292,14 @@ def least_rights():
 
 
 def rate(you, size):
-    """Bytes a second, from when an eighth of them has come, until seven have, or for 3 s."""
+    """Bytes a second, from when a sixteenth of them has come (at once, into a window), until 14 have, or for 3 s."""
     start, marks = arrived('server'), []
     begun = looked = time.monotonic()
 
     def look():
         nonlocal looked
         come, before, looked = arrived('server') - start, looked, time.monotonic()
-        if come >= size / 8 * (1 + 6 * len(marks)):
+        if come >= size / 16 * (1 + 13 * len(marks)):
             marks.append((looked if marks else before, come))
         return len(marks) == 2 or you.status() is not None
     within(3, look)

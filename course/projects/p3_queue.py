@@ -351,16 +351,18 @@ def server_stopped():
 
 
 def slowest():
-    """Seconds that are enough for 10 000 operations: what our bench needs for 80 000 messages, or 20."""
-    ours, before = bench('-m', 'latency', '-n', '1000000'), sent()
-    within(ANSWER, lambda: sent() - before > 500)
-    since, before = time.monotonic(), sent()
-    time.sleep(1)
-    messages = (sent() - before) / 2 / (time.monotonic() - since)
-    if ours.status() is not None:
-        raise OSError(f'our bench has ended; it said last: {ours.last()}')
-    kill_all()
-    return max(20, 80000 / max(messages, 1))
+    """Seconds that are enough for 10 000 operations: what our bench needs for 80 000 messages, at least 20, at most 600."""
+    for _ in range(3):  # on a busy machine ours may fail, too
+        ours, before = bench('-m', 'latency', '-n', '1000000'), sent()
+        within(ANSWER, lambda: sent() - before > 500)
+        since, before = time.monotonic(), sent()
+        time.sleep(1)
+        messages = (sent() - before) / 2 / (time.monotonic() - since)
+        ended, said = ours.status() is not None, ours.last()
+        kill_all()
+        if not ended:
+            return min(max(20, 80000 / max(messages, 1)), 600)
+    raise OSError(f'our bench has ended; it said last: {said}')
 
 
 def ten_thousand():
