@@ -81,7 +81,7 @@ class Program:
     def said(self, i=0):
         """Its lines; while it runs those that are whole."""
         runs = self.status() is None
-        text = os.pread(self.files[i].fileno(), 100000, 0).decode(errors='replace')
+        text = os.pread(self.files[i].fileno(), 1 << 24, 0).decode(errors='replace')
         return (text[:text.rfind('\n') + 1] if runs else text).splitlines()
 
     def last(self):
@@ -327,6 +327,9 @@ def prepare(role):
                 return AT['server'].connect() or True
         if not within(30, met):
             raise OSError(f'the server\'s machine, {SERVER}, does not answer')
+    for side in map(machine, DEVICES):  # a judge that was killed may have left something
+        side.netem()
+        side.mtu(1500)
 
 
 def bench(*options):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The stages of project 1."""
+import itertools
 import secrets
 import select
 import socket
@@ -108,7 +109,7 @@ def posts_first():
 
 
 def peer_dies():
-    for role, kill in (('client', True), ('server', True), ('client', False)):
+    for role, kill in itertools.product(('client', 'server'), (True, False)):
         at = port()
         them = peer(other(role), at, 'x', 'hold')
         you = yours(role, at, deadline=6 if kill else 3)

@@ -195,7 +195,9 @@ def bad_wires():
 
 def full_disk():
     with place(full='4m') as p:
-        fails(p.copy(p.file(content(8 * MIB)), 'big'), 'copy', 'DIR has room for 4 MiB, and the file has 8', 20)
+        you, what = p.copy(p.file(content(8 * MIB)), 'big'), 'DIR has room for 4 MiB, and the file has 8'
+        p.settle(you, what)
+        fails(you, 'copy', what, 1)
         if p.visible():
             raise Wrong(f'DIR was full, so it must have no file; it has {p.visible()}')
         p.copied(content(3 * MIB), 'fits', 'after one that did not fit, a file of 3 MiB that fits in the 4 MiB')
@@ -263,7 +265,8 @@ def frames(wire):
 def least_rights():
     logs = {role: AT[role].Folder() for role in DEVICES}
     preload = {role: {'LD_PRELOAD': os.path.abspath('build/judges/projects/rights.so'),
-                      'RIGHTS_LOG': folder.path('rights')} for role, folder in logs.items()}
+                      'ASAN_OPTIONS': 'verify_asan_link_order=0', 'RIGHTS_LOG': folder.path('rights')}
+               for role, folder in logs.items()}
     client = Machine('client')
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
         wire.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
@@ -292,7 +295,8 @@ def least_rights():
 
 
 def rate(you, size):
-    """Bytes a second, from when a sixteenth of them has come (at once, into a window), until 14 have, or for 3 s."""
+    """Bytes a second, from when a sixteenth of them has come (at once, into a window), until 14 have, or for 3 s.
+    How long it takes to start does not count."""
     start, marks = arrived('server'), []
     begun = looked = time.monotonic()
 
@@ -302,7 +306,7 @@ def rate(you, size):
         if come >= size / 16 * (1 + 13 * len(marks)):
             marks.append((looked if marks else before, come))
         return len(marks) == 2 or you.status() is not None
-    within(3, look)
+    patient(look, lambda: not marks and you.work(), 3, pause=.003)
     if you.status():
         raise Wrong(f'the rate cannot be seen: a program has ended, and said last: {you.last()}')
     while len(marks) < 2:  # it is slow, or was too fast for us
@@ -320,10 +324,13 @@ def fast():
         source, best, end = p.file(content(size)), {}, time.monotonic() + 10
         for turn in itertools.count(1):  # two at least, and four for a fault: some may have been held up
             for who, run in (('ours', ours), ('yours', lambda: p.copy(source, 'fast'))):
-                best[who] = max(best.get(who, 0), rate(run(), size))
-            if turn > 1 and best['yours'] * 2 >= best['ours']:
+                with contextlib.suppress(*[Wrong] * (who == 'ours')):  # on a busy machine it may fail, too
+                    best[who] = max(best.get(who, 0), rate(run(), size))
+            if turn > 1 and 'ours' in best and best['yours'] * 2 >= best['ours']:
                 return
             if turn > 3 and time.monotonic() > end:
+                if 'ours' not in best:
+                    raise OSError('our bench fails each time')
                 raise Wrong(f'expected at least half of our rate, {best["ours"] / MIB:.1f} MiB/s; '
                             f'seen {best["yours"] / MIB:.1f} MiB/s, the best of several runs, in turns')
 
