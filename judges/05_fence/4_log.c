@@ -51,7 +51,7 @@ static void judge_entry(void)
 	writer.one = 1;
 	place = NULL;
 	watch(writer.ep, &(struct watch){ .posts = judge_request });
-	append(&writer);
+	uint64_t at = append(&writer);
 
 	if (!place)
 		wrong("no place was reserved");
@@ -59,6 +59,8 @@ static void judge_entry(void)
 		wrong("append() returns before its last WRITE has completed");
 	if (strcmp(place->text, writer.entry.text) != 0 || place->valid != 1)
 		wrong("the entry is not at its place");
+	if (at != log_over_there.counter - 1)
+		wrong("append() does not return the place");
 	if (seen.posted < 3)
 		wrong("text and valid in one WRITE, whose bytes have no order");
 	enough(2, 3, 2);
