@@ -21,7 +21,7 @@ def connect_once(channel, events, address, wish):
     events.expect(ce.RDMA_CM_EVENT_ROUTE_RESOLVED)
     queues = Queues(cmid, events)
     # DOC: connect
-    param = ConnParam(resources=1, depth=1, retry=7, rnr_retry=7, data_len=WISH.size)
+    param = ConnParam(resources=1, depth=1, retry=6, rnr_retry=7, data_len=WISH.size)
     param.set_private_data(wish)
     cmid.connect(param)
     event = events.next("an answer")

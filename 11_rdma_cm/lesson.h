@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* 11_rdma_cm/lesson.h - what both sides must agree on. server.py and client.py have the
- * same in common.py. */
+ * same in lesson.py. */
 #ifndef LESSON_H
 #define LESSON_H
 

@@ -180,15 +180,19 @@ class Events:
 
     def expect(self, wanted):
         event = self.next(ce.rdma_cm_event_type(wanted).name)
+        while event.event_type == ce.RDMA_CM_EVENT_CONNECT_REQUEST:  # see hung_up()
+            event.ack_cm_event()
+            event = self.next(ce.rdma_cm_event_type(wanted).name)
         self.must_be(event, wanted)
         event.ack_cm_event()
 
     def hung_up(self):
-        """Did an event come? Then it is the end of the connection."""
+        """Did an event come? Then it is the end of the connection, or another client, who gets no answer. (server.c
+        destroys its listener; in pyverbs that would take the device from the connection, too.)"""
         if self.gone or not self.there(0.001):
             return self.gone
         event = CMEvent(self.channel)
-        if event.event_type != ce.RDMA_CM_EVENT_TIMEWAIT_EXIT:
+        if event.event_type not in (ce.RDMA_CM_EVENT_TIMEWAIT_EXIT, ce.RDMA_CM_EVENT_CONNECT_REQUEST):
             self.must_be(event, ce.RDMA_CM_EVENT_DISCONNECTED)
             self.gone = True
         event.ack_cm_event()

@@ -58,6 +58,8 @@ int main(int argc, char **argv)
 	bool ok = wish_unpack(event->param.conn.private_data,
 			      event->param.conn.private_data_len, &wish, why);
 	must(rdma_ack_cm_event(event), "rdma_ack_cm_event");
+	/* This server serves one client. For all others nobody listens from now on. */
+	must(rdma_destroy_id(listener), "rdma_destroy_id");
 	ok = ok && wish_fits(&wish, &only, why);
 	if (!ok) {
 		/* DOC: reject. No QP has been made, and the client learns why. */
@@ -136,7 +138,6 @@ int main(int argc, char **argv)
 		die_err(rc, "ibv_dereg_mr");
 	free(data);
 	undo(&cm);
-	must(rdma_destroy_id(listener), "rdma_destroy_id");
 	rdma_destroy_event_channel(cm.channel);
 	say("PASS %zu bytes %s, all right; %d receives flushed", len,
 	    wish.operation == OP_WRITE ? "came" : "were offered", flushed);

@@ -10,7 +10,7 @@ bool ask(struct rdma_event_channel *channel, struct rdma_cm_id *id,
 	 struct memory *memory)
 {
 	struct rdma_conn_param param = { .initiator_depth = 1,
-					 .retry_count = 7 };
+					 .retry_count = 6 };
 	struct rdma_cm_event *event;
 
 	if (rdma_connect(id, &param))

@@ -24,7 +24,7 @@ static uint8_t message[MESSAGE], came[MESSAGE];
 static double takes(int way, size_t len)
 {
 	struct rdma_conn_param param = { .initiator_depth = 1,
-					 .retry_count = 7,
+					 .retry_count = 6,
 					 .rnr_retry_count = 7 };
 	bool in_answer = way == CM_PRIVATE_DATA;
 	struct ibv_recv_wr *bad_receive, receive = { .num_sge = 1 };
