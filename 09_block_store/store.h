@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* file: NULL: blocks in memory, which end with the program. Dies if the file cannot
- * be made, or has another size. */
+ * be made, or has more blocks; if it has fewer they are added. */
 void store_open(const char *file);
 
 /* count blocks, from block first on. False: the file could not. Of blocks that were

@@ -9,8 +9,9 @@
  * Write next_message(): it takes the next completion out of the CQ and puts it
  * into *wc. If there is none, it sleeps until one is there.
  * - poll_one(ep, wc) looks once: true if it took a completion.
- * - ibv_req_notify_cq(ep->cq, solicited_only) arms the CQ: the next completion
- *   makes one event. A completion that was there before makes none.
+ * - ibv_req_notify_cq(ep->cq, solicited_only) arms the CQ: with 0 the next
+ *   completion makes one event, with 1 the next one of a SOLICITED message (or of
+ *   an error). A completion that was there before makes none.
  * - sleep_until_event(ep) waits for that event, takes it and acknowledges it.
  * - Only SOLICITED messages may wake you.
  * - Do not sleep while a message is waiting. Do not poll again and again.

@@ -11,7 +11,7 @@
  *     lock_read: READ the record under the lock;
  *     lock_update: WRITE it under the lock.
  * A version (this lesson): even at rest, and COMPARE_AND_SWAP makes it odd.
- *     version_read, version_update; without a log.
+ *     version_read; version_update, by a client that knows the version; without a log.
  * A checksum over all of the record.
  *     checksum_read.
  * Four buffers and a generation (lesson 08). One client writes, and knows the

@@ -40,7 +40,7 @@ void conn_answer(const struct conn *c)
 	tell(c, msg, sizeof msg);
 }
 
-/* From now on nothing of it is executed; what it had posted is flushed. */
+/* To ERROR: what it had posted is flushed. */
 static void close_conn(struct conn *c)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };

@@ -5,8 +5,8 @@ enum { PATIENCE = 5 };
 
 /* The version. Between two looks a writer that lives does something. */
 uint64_t look(void);
-/* The writer's QP goes to the state ERROR: no request of it is executed after
- * that. One that was under way may have been executed before. */
+/* Destroys the writer's QP: when this returns, no request of it is executed any
+ * more. One that was under way may have been executed before. */
 void cut_off(void);
 /* Puts the last whole data back into the record, from a copy. */
 void restore(void);

@@ -6,8 +6,8 @@ import sys
 from . import repo
 
 # Of the table of all lessons on a page: its head and its last row.
-MINUTES = {"README.md": ("no. | lesson | minutes | the question", "all | | {:.0f} + {:.0f} hours | "),
-           "README.zh.md": ("编号 | 课 | 分钟 | 问题", "合计 | | {:.0f} + {:.0f} 小时 | ")}
+MINUTES = {"README.md": ("no. | lesson | minutes | the question", "all | | {:.1f} + {:.1f} hours | "),
+           "README.zh.md": ("编号 | 课 | 分钟 | 问题", "合计 | | {:.1f} + {:.1f} 小时 | ")}
 
 
 def said(header, role):
