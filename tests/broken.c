@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,6 +199,84 @@ static void get_event(void)
 	must(!ibv_get_cq_event(channel, &cq, &context), "ibv_get_cq_event");
 }
 
+/* Two threads post to one QP by ibv_wr_*, and two poll its CQ, made by ibv_create_cq_ex. */
+static struct ibv_cq_ex *shared_cq;
+static struct ibv_qp_ex *shared_qp;
+static _Atomic int free_places = 7, not_posted = 1000, not_polled_yet = 1000;
+
+static void *post_some(void *at)
+{
+	char *mine = us.buf + HALF + (size_t)at;
+
+	while (not_posted-- > 0) {
+		while (free_places-- <= 0) {
+			free_places++;
+			usleep(100);
+		}
+		ibv_wr_start(shared_qp);
+		shared_qp->wr_flags = SIG;
+		ibv_wr_rdma_write(shared_qp, us.mr->rkey, (uintptr_t)us.buf);
+		if (not_posted % 2)
+			ibv_wr_set_sge(shared_qp, us.mr->lkey, (uintptr_t)mine,
+				       64);
+		else
+			ibv_wr_set_inline_data(shared_qp, mine, 16);
+		must(!ibv_wr_complete(shared_qp), "ibv_wr_complete");
+	}
+	return NULL;
+}
+
+static void *poll_some(void *unused)
+{
+	struct ibv_poll_cq_attr attr = { 0 };
+
+	while (not_polled_yet > 0) {
+		if (ibv_start_poll(shared_cq, &attr)) {
+			usleep(100);
+			continue;
+		}
+		must(shared_cq->status == IBV_WC_SUCCESS, "a WRITE");
+		not_polled_yet--;
+		free_places++;
+		ibv_end_poll(shared_cq);
+	}
+	return unused;
+}
+
+static void right_in_four_threads(void)
+{
+	struct ibv_cq_init_attr_ex cq = { .cqe = CQE };
+	struct end end = { 0 };
+	pthread_t thread[4];
+
+	shared_cq = ibv_create_cq_ex(ctx, &cq);
+	must(shared_cq != NULL, "ibv_create_cq_ex");
+	end.cq = ibv_cq_ex_to_cq(shared_cq);
+	struct ibv_qp_init_attr_ex init = {
+		.send_cq = end.cq,
+		.recv_cq = end.cq,
+		.cap = { 7, 1, 1, 1, 32 },
+		.qp_type = IBV_QPT_RC,
+		.comp_mask =
+			IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = pd,
+		.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE,
+	};
+	end.qp = ibv_create_qp_ex(ctx, &init);
+	must(end.qp != NULL, "ibv_create_qp_ex");
+	shared_qp = ibv_qp_to_qp_ex(end.qp);
+	to_init(&end);
+	to_rts(&end, &end);
+	for (size_t i = 0; i < 4; i++)
+		must(!pthread_create(&thread[i], NULL,
+				     i % 2 ? post_some : poll_some,
+				     (void *)(i * 64)),
+		     "pthread_create");
+	for (int i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	must(!ibv_destroy_qp(end.qp) && !ibv_destroy_cq(end.cq), "the end");
+}
+
 static void right(void)
 {
 	memcpy(peer.buf, "of the peer", 12);
@@ -218,6 +297,7 @@ static void right(void)
 	get_event();
 	ibv_ack_cq_events(us.cq, 1);
 	wait_for(&us, 1);
+	right_in_four_threads();
 }
 
 static void buffer_changed(void)

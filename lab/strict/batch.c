@@ -9,35 +9,38 @@
 
 #include "strict.h"
 
-static struct qp *of(struct ibv_qp_ex *x)
-{
-	LOCKED;
-	return find(QP, &x->qp_base);
-}
+#define OF(x) ((struct qp *)find_locked(QP, &(x)->qp_base))
 
+/* From here to the end no other thread uses this QP (man ibv_wr_post, CONCURRENCY). */
 static void wr_start(struct ibv_qp_ex *x)
 {
-	struct qp *qp = of(x);
+	pthread_mutex_lock(&OF(x)->batching);
+}
+
+static void wr_abort(struct ibv_qp_ex *x)
+{
+	struct qp *qp = OF(x);
 
 	while (qp->n_batch)
 		free(qp->batch[--qp->n_batch].sg_list);
+	pthread_mutex_unlock(&qp->batching);
 }
 
 static int wr_complete(struct ibv_qp_ex *x)
 {
 	LOCKED;
-	struct qp *qp = of(x);
+	struct qp *qp = OF(x);
 	int rc = 0;
 
 	for (unsigned i = 0; i < qp->n_batch && rc == 0; i++)
 		rc = post(&qp->sq, qp->batch[i]);
-	wr_start(x);
+	wr_abort(x);
 	return rc;
 }
 
 static void request(struct ibv_qp_ex *x, struct ibv_send_wr w)
 {
-	struct qp *qp = of(x);
+	struct qp *qp = OF(x);
 
 	w.wr_id = x->wr_id;
 	w.send_flags = x->wr_flags & ~(unsigned)IBV_SEND_INLINE;
@@ -49,7 +52,7 @@ static void request(struct ibv_qp_ex *x, struct ibv_send_wr w)
 
 static struct ibv_send_wr *newest(struct ibv_qp_ex *x)
 {
-	struct qp *qp = of(x);
+	struct qp *qp = OF(x);
 
 	return &qp->batch[qp->n_batch - 1];
 }
@@ -83,10 +86,13 @@ static void wr_set_sge(struct ibv_qp_ex *x, uint32_t lkey, uint64_t addr,
 static void wr_set_inline_data_list(struct ibv_qp_ex *x, size_t n,
 				    const struct ibv_data_buf *list)
 {
+	LOCKED;
 	size_t len = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		copy_bytes(NULL, list[i].addr, list[i].length);
 		len += list[i].length;
+	}
 	struct ibv_sge *s = sges(x, 1, len + 1);
 	s->addr = (uintptr_t)(s + 1);
 	for (size_t i = 0; i < n; i++) {
@@ -146,22 +152,20 @@ REQUESTS(DEFINE)
 
 void hook_batch(struct qp *qp, const struct ibv_qp_init_attr_ex *attr)
 {
-	const uint64_t only_here =
-		IBV_QP_EX_WITH_TSO | IBV_QP_EX_WITH_ATOMIC_WRITE;
 	struct ibv_qp_ex *x = NEXT(ibv_qp_to_qp_ex)(qp->o.qp);
 
 	if (!x || !(attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
-	    (attr->send_ops_flags & only_here) ||
+	    attr->send_ops_flags >= IBV_QP_EX_WITH_TSO ||
 	    attr->qp_type == IBV_QPT_XRC_SEND)
 		return;
 #define HOOK(name, ...) x->name = name;
 	REQUESTS(HOOK)
 	HOOK(wr_start)
 	HOOK(wr_complete)
+	HOOK(wr_abort)
 	HOOK(wr_set_ud_addr)
 	HOOK(wr_set_sge)
 	HOOK(wr_set_sge_list)
 	HOOK(wr_set_inline_data)
 	HOOK(wr_set_inline_data_list)
-	x->wr_abort = wr_start;
 }

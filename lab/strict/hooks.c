@@ -4,6 +4,7 @@
  * some by their name, others through the context that ibv_open_device returns.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +14,11 @@
 
 #include "strict.h"
 
-#undef ibv_reg_mr
-#undef ibv_reg_mr_iova
-
 /* libibverbs calls some of its functions by name, that is, us. */
 pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static uint64_t state;
 static bool behaves; /* late completions, short polls, spurious wake-ups */
+static pid_t self;   /* not that of a child, which has a copy of all this */
 static _Atomic int async_events;
 
 void unlock(const int *locked)
@@ -69,15 +68,11 @@ static unsigned dice(unsigned n)
 
 static void have_region(struct ibv_mr *v, uint64_t iova, int access)
 {
-	enum { LARGEST = 1 << 30 };
-	struct region *mr = find(REGION, v);
+	struct region *mr = have(REGION, v);
 
-	if (mr)
-		return; /* libibverbs has called us for it */
-	mr = have(REGION, v);
 	mr->iova = access & IBV_ACCESS_ZERO_BASED ? 0 : iova;
 	mr->access = (unsigned)access;
-	mr->opaque = v->length > LARGEST || (access & IBV_ACCESS_ON_DEMAND) ||
+	mr->opaque = v->length > 1 << 30 || (access & IBV_ACCESS_ON_DEMAND) ||
 		     !readable(v->addr, 1);
 }
 
@@ -88,24 +83,19 @@ static void region_again(struct ibv_mr *v, int flags, void *addr, int access)
 
 	if (!mr)
 		return;
-	const uint64_t iova = mr->iova;
-	const int rights = (int)mr->access;
-	gone(REGION, v, 0);
-	have_region(v,
-		    flags & IBV_REREG_MR_CHANGE_TRANSLATION ? (uintptr_t)addr
-							    : iova,
-		    flags & IBV_REREG_MR_CHANGE_ACCESS ? access : rights);
+	const uint64_t iova = flags & IBV_REREG_MR_CHANGE_TRANSLATION
+				      ? (uintptr_t)addr
+				      : mr->iova;
+	if (!(flags & IBV_REREG_MR_CHANGE_ACCESS))
+		access = (int)mr->access;
+	gone(find(REGION, v), 0);
+	have_region(v, iova, access);
 }
 
 NAMED(struct ibv_pd *, ibv_alloc_pd, (struct ibv_context * ctx), (ctx),
       if (v) have(PD, v))
-NAMED(int, ibv_dealloc_pd, (struct ibv_pd * pd), (pd), gone(PD, pd, v))
-NAMED(struct ibv_mr *, ibv_reg_mr,
-      (struct ibv_pd * pd, void *addr, size_t len, int access),
-      (pd, addr, len, access), if (v) have_region(v, (uintptr_t)addr, access))
-NAMED(struct ibv_mr *, ibv_reg_mr_iova,
-      (struct ibv_pd * pd, void *addr, size_t len, uint64_t iova, int access),
-      (pd, addr, len, iova, access), if (v) have_region(v, iova, access))
+NAMED(int, ibv_dealloc_pd, (struct ibv_pd * pd), (pd), gone(find(PD, pd), v))
+/* ibv_reg_mr and ibv_reg_mr_iova call it, too. */
 NAMED(struct ibv_mr *, ibv_reg_mr_iova2,
       (struct ibv_pd * pd, void *addr, size_t len, uint64_t iova,
        unsigned access),
@@ -119,16 +109,16 @@ NAMED(int, ibv_rereg_mr,
        int access),
       (mr, flags, pd, addr, len, access),
       if (v == 0) region_again(mr, flags, addr, access))
-NAMED(int, ibv_dereg_mr, (struct ibv_mr * mr), (mr), gone(REGION, mr, v))
+NAMED(int, ibv_dereg_mr, (struct ibv_mr * mr), (mr), gone(find(REGION, mr), v))
 HOOK(static struct ibv_mw *, alloc_mw,
      (struct ibv_pd * pd, enum ibv_mw_type type),
      real(pd->context)->alloc_mw(pd, type), if (v) have(WINDOW, v))
 HOOK(static int, dealloc_mw, (struct ibv_mw * mw),
-     real(mw->context)->dealloc_mw(mw), gone(WINDOW, mw, v))
+     real(mw->context)->dealloc_mw(mw), gone(find(WINDOW, mw), v))
 NAMED(struct ibv_comp_channel *, ibv_create_comp_channel,
       (struct ibv_context * ctx), (ctx), if (v) have(CHANNEL, v))
 NAMED(int, ibv_destroy_comp_channel, (struct ibv_comp_channel * ch), (ch),
-      gone(CHANNEL, ch, v))
+      gone(find(CHANNEL, ch), v))
 
 /* ---- CQ -------------------------------------------------------------------- */
 
@@ -140,9 +130,22 @@ static struct cq *cq_of(struct ibv_cq *v)
 	return cq ? cq : have(CQ, v);
 }
 
-/* Before it is destroyed: libibverbs waits until all its events are acknowledged. */
-static struct ibv_cq *acked(struct ibv_cq *v)
+/* Without the lock: it waits until all events are acknowledged, perhaps by another thread. */
+#define DESTROY(kind, name, type, before)             \
+	int name(struct type *v)                      \
+	{                                             \
+		struct obj *o = find_locked(kind, v); \
+                                                      \
+		before;                               \
+		int rc = NEXT(name)(v);               \
+		LOCKED;                               \
+		gone(o, rc);                          \
+		return rc;                            \
+	}
+/* Before it is destroyed: are they? Another thread has a second for it. */
+static void acked(struct ibv_cq *v)
 {
+	LOCKED;
 	struct cq *cq = cq_of(v);
 
 	for (int i = 0; cq->acks != cq->events && i < 100; i++) {
@@ -156,14 +159,13 @@ static struct ibv_cq *acked(struct ibv_cq *v)
 		       cq->events, cq->acks);
 	if (cq->acks < cq->events)
 		ibv_ack_cq_events(v, cq->events - cq->acks);
-	return v;
 }
 
 NAMED(struct ibv_cq *, ibv_create_cq,
       (struct ibv_context * ctx, int cqe, void *context,
        struct ibv_comp_channel *channel, int vector),
       (ctx, cqe, context, channel, vector), if (v) have(CQ, v))
-NAMED(int, ibv_destroy_cq, (struct ibv_cq * cq), (acked(cq)), gone(CQ, cq, v))
+DESTROY(CQ, ibv_destroy_cq, ibv_cq, acked(v))
 
 /* Takes up to n more completions from the device; how many came, or its error. */
 static int take(struct cq *cq, unsigned n)
@@ -187,36 +189,20 @@ static int poll_cq(struct ibv_cq *v, int n, struct ibv_wc *wc)
 
 	if (got < 0)
 		return got;
-	if (behaves && cq->idle && got > 0)
-		cq->late = dice(3);
-	cq->idle = !cq->n_held;
 	if (k > cq->n_held)
 		k = cq->n_held;
-	if (behaves && !cq->armed && k) {
-		if (cq->late)
-			k = 0, cq->late--;
-		else if (dice(4) == 0)
-			k = 1 + dice(k);
-	}
+	if (behaves && !cq->armed && dice(4) == 0)
+		k = dice(k + 1);
 	memcpy(wc, cq->held, k * sizeof *wc);
 	cq->n_held -= k;
 	memmove(cq->held, cq->held + k, cq->n_held * sizeof *wc);
 	for (unsigned i = 0; i < k; i++)
 		finish(&wc[i]);
 	cq->polled = true;
+	cq->begun |= k > 0;
+	cq->taken |= k > cq->missed;
 	cq->missed -= k < cq->missed ? k : cq->missed;
 	return (int)k;
-}
-
-/* May completions come that a poll could take? */
-static bool has_due(const struct cq *cq)
-{
-	for (struct qp *qp = NULL; (qp = next_of(QP, qp));)
-		if (qp->state >= IBV_QPS_RTR && /* before, nothing can come */
-		    ((qp->sq.cq == cq && awaited(qp)) ||
-		     (qp->rq.cq == cq && qp->takes_from->n)))
-			return true;
-	return false;
 }
 
 /* What the device has by now raises no event. */
@@ -228,49 +214,63 @@ static int req_notify_cq(struct ibv_cq *v, int solicited_only)
 	if (!cq->ex.start_poll)
 		take(cq, 16);
 	cq->missed = cq->n_held;
-	cq->polled = !cq->missed && !has_due(cq);
+	cq->polled = !cq->missed;
+	/* May others come? Receives, if some have before: the peer has begun. */
+	for (struct qp *qp = NULL; (qp = next_of(QP, qp));)
+		if ((qp->sq.cq == cq && awaited(qp)) ||
+		    (qp->rq.cq == cq && cq->begun &&
+		     (qp->rq.n || qp->o.qp->srq)))
+			cq->polled = false;
 	cq->armed = true;
+	cq->by = pthread_self();
+	cq->taken = false;
 	return real(v->context)->req_notify_cq(v, solicited_only);
 }
 
-/* A program is about to wait: will an event come? Returns a CQ whose event comes for
- * nothing, or NULL. */
-static struct cq *before_wait(const struct ibv_comp_channel *channel)
+/* A program is about to wait: will an event come? Or does one come at once for nothing:
+ * that of a completion which has been polled (man ibv_get_cq_event)? */
+static bool before_wait(const struct ibv_comp_channel *channel,
+			struct ibv_cq **v, void **context)
 {
 	LOCKED;
-	struct cq *armed = NULL;
+	const bool waits = !(fcntl(channel->fd, F_GETFL) & O_NONBLOCK);
+	struct cq *comes = NULL;
 
 	for (struct cq *cq = NULL; (cq = next_of(CQ, cq));) {
 		if (cq->o.cq->channel != channel || !cq->armed)
 			continue;
-		if (cq->missed || !cq->polled)
+		if (waits && pthread_equal(cq->by, pthread_self()) &&
+		    (cq->missed || !cq->polled))
 			report("ARMED-NOT-POLLED", NULL, NULL,
 			       "the CQ was armed and not polled once more: "
 			       "what came before that raises no event");
-		armed = cq;
+		if (cq->taken)
+			comes = cq;
 	}
-	return behaves && armed && dice(8) == 0 ? armed : NULL;
+	if (!behaves || !comes || dice(8) != 0)
+		return false;
+	comes->taken = false;
+	comes->spurious++;
+	comes->events++;
+	*v = comes->o.cq;
+	*context = comes->o.cq->cq_context;
+	return true;
 }
 
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **v,
 		     void **context)
 {
-	struct cq *cq = before_wait(channel);
-	int rc = cq ? 0 : NEXT(ibv_get_cq_event)(channel, v, context);
+	if (before_wait(channel, v, context))
+		return 0;
+	int rc = NEXT(ibv_get_cq_event)(channel, v, context);
 	LOCKED;
 
-	if (rc != 0)
-		return rc;
-	if (cq) {
-		cq->spurious++;
-		*v = cq->o.cq;
-		*context = cq->o.cq->cq_context;
-	} else {
-		cq = cq_of(*v);
+	if (rc == 0) {
+		struct cq *cq = cq_of(*v);
 		cq->armed = false;
+		cq->events++;
 	}
-	cq->events++;
-	return 0;
+	return rc;
 }
 
 void ibv_ack_cq_events(struct ibv_cq *v, unsigned n)
@@ -299,26 +299,31 @@ void ibv_ack_async_event(struct ibv_async_event *event)
 	NEXT(ibv_ack_async_event)(event); /* who destroys a QP waits for it */
 }
 
-/* A CQ of ibv_create_cq_ex, which is polled through functions of its own. */
-static void polled_ex(struct ibv_cq_ex *x, int rc)
+/* A CQ of ibv_create_cq_ex is polled through functions of its own, without our lock: they
+ * may wait for a thread that is between start_poll and end_poll. */
+static int polled_ex(struct ibv_cq_ex *x, int rc)
 {
+	LOCKED;
 	struct ibv_wc wc = { .wr_id = x->wr_id, .status = x->status };
 
 	((struct cq *)find(CQ, x))->polled = true;
 	if (rc != 0)
-		return;
+		return rc;
 	if (wc.status == IBV_WC_SUCCESS)
 		wc.opcode = x->read_opcode(x);
 	finish(&wc);
 	x->wr_id = wc.wr_id;
+	return 0;
 }
-
-#define EX_CQ(x) ((struct cq *)find(CQ, x))->ex
-HOOK(static int, start_poll,
-     (struct ibv_cq_ex * x, struct ibv_poll_cq_attr *attr),
-     EX_CQ(x).start_poll(x, attr), polled_ex(x, v))
-HOOK(static int, next_poll, (struct ibv_cq_ex * x), EX_CQ(x).next_poll(x),
-     polled_ex(x, v))
+#define EX_CQ(x) ((struct cq *)find_locked(CQ, x))->ex
+static int start_poll(struct ibv_cq_ex *x, struct ibv_poll_cq_attr *attr)
+{
+	return polled_ex(x, EX_CQ(x).start_poll(x, attr));
+}
+static int next_poll(struct ibv_cq_ex *x)
+{
+	return polled_ex(x, EX_CQ(x).next_poll(x));
+}
 
 static void have_cq_ex(struct ibv_cq_ex *x)
 {
@@ -344,7 +349,7 @@ static struct qp *have_queues(enum kind kind, void *v, struct ibv_pd *pd,
 	qp->pd = pd;
 	qp->state = kind == SRQ ? IBV_QPS_RTS : IBV_QPS_RESET;
 	qp->max_inline = cap.max_inline_data;
-	qp->takes_from = &qp->rq;
+	pthread_mutex_init(&qp->batching, NULL);
 	qp->sq = (struct queue){ .qp = qp,
 				 .max = cap.max_send_wr,
 				 .max_sge = cap.max_send_sge };
@@ -360,14 +365,11 @@ static struct qp *have_queues(enum kind kind, void *v, struct ibv_pd *pd,
 static struct qp *have_qp(struct ibv_qp *v, const struct ibv_qp_init_attr *attr)
 {
 	struct qp *qp = have_queues(QP, v, v->pd, attr->cap);
-	struct qp *srq = find(SRQ, v->srq);
 
 	qp->num = v->qp_num;
 	qp->all_signaled = attr->sq_sig_all;
 	qp->sq.cq = find(CQ, v->send_cq);
 	qp->rq.cq = find(CQ, v->recv_cq);
-	if (srq)
-		qp->takes_from = &srq->rq;
 	return qp;
 }
 
@@ -408,7 +410,11 @@ NAMED(struct ibv_srq *, ibv_create_srq,
 			 (struct ibv_qp_cap){
 				 .max_recv_wr = attr->attr.max_wr,
 				 .max_recv_sge = attr->attr.max_sge }))
-NAMED(int, ibv_destroy_srq, (struct ibv_srq * srq), (srq), gone(SRQ, srq, v))
+NAMED(int, ibv_modify_srq,
+      (struct ibv_srq * srq, struct ibv_srq_attr *attr, int mask),
+      (srq, attr, mask), struct qp *s = find(SRQ, srq);
+      if (s && v == 0 && (mask & IBV_SRQ_MAX_WR)) s->rq.max = attr->max_wr)
+DESTROY(SRQ, ibv_destroy_srq, ibv_srq, )
 NAMED(struct ibv_qp *, ibv_create_qp,
       (struct ibv_pd * pd, struct ibv_qp_init_attr *attr), (pd, attr),
       if (v) have_qp(v, attr))
@@ -419,7 +425,7 @@ HOOK(static struct ibv_qp *, create_qp_ex,
 NAMED(int, ibv_modify_qp,
       (struct ibv_qp * qp, struct ibv_qp_attr *attr, int mask),
       (qp, attr, mask), modified(qp, attr, mask, v))
-NAMED(int, ibv_destroy_qp, (struct ibv_qp * qp), (qp), gone(QP, qp, v))
+DESTROY(QP, ibv_destroy_qp, ibv_qp, )
 
 /* A receive as the SEND that it takes. */
 static struct ibv_send_wr as_send(const struct ibv_recv_wr *w)
@@ -453,9 +459,8 @@ POST(post_srq_recv, SRQ, ibv_srq, rq, ibv_recv_wr, as_send(w))
 static void at_end(int status, void *arg)
 {
 	(void)arg;
-	if (status != 0 || pthread_mutex_trylock(&mutex))
+	if (status != 0 || getpid() != self || pthread_mutex_trylock(&mutex))
 		return;
-	look_at_left();
 	if (async_events != 0)
 		report("EVENT-NOT-ACKED", NULL, NULL,
 		       "%d asynchronous events were never acknowledged",
@@ -471,6 +476,7 @@ static void begin(void)
 
 	if (state)
 		return;
+	self = getpid();
 	on_exit(at_end, NULL);
 	if (seed)
 		state = strtoull(seed, NULL, 10);

@@ -38,6 +38,12 @@ void *find(enum kind kind, const void *key)
 	return o;
 }
 
+void *find_locked(enum kind kind, const void *key)
+{
+	LOCKED;
+	return find(kind, key);
+}
+
 void *have(enum kind kind, void *key)
 {
 	struct obj *o = calloc(1, kinds[kind].size);
@@ -71,15 +77,16 @@ static void drop(struct obj *o)
 	free(o);
 }
 
-void gone(enum kind kind, const void *key, int rc)
+void gone(void *obj, int rc)
 {
-	struct obj *o = find(kind, key);
+	struct obj *o = obj;
 
-	if (rc == EBUSY)
+	/* rxe says EINVAL of a region with a window. */
+	if (o && (rc == EBUSY || (rc == EINVAL && o->kind == REGION)))
 		report("IN-USE", NULL, NULL,
 		       "%s is to go while something still uses it",
-		       kinds[kind].name);
-	if (rc == 0 && o)
+		       kinds[o->kind].name);
+	if (o && rc == 0)
 		drop(o);
 }
 

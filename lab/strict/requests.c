@@ -17,7 +17,6 @@
 
 #include "strict.h"
 
-#undef ibv_reg_mr
 /* Addresses have 48 bits: so a wr_id that is not ours is known. */
 static const uint64_t ours = 0x57a1ull << 48;
 static LIST_HEAD(uses, use) uses = LIST_HEAD_INITIALIZER(uses);
@@ -34,11 +33,6 @@ static uint64_t sum_of(const char *p, size_t len)
 		sum ^= sum >> 29;
 	}
 	return sum;
-}
-
-static bool is_poison(const char *p, size_t len)
-{
-	return (unsigned char)*p == POISON && memcmp(p, p + 1, len - 1) == 0;
 }
 
 bool readable(char *at, size_t len)
@@ -61,13 +55,11 @@ static bool make_shadow(struct region *mr)
 		return mr->shadow;
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	mr->shadow =
-		NEXT(ibv_reg_mr)(mr->o.mr->pd, p, len, IBV_ACCESS_LOCAL_WRITE);
+	mr->shadow = NEXT(ibv_reg_mr_iova2)(mr->o.mr->pd, p, len, (uintptr_t)p,
+					    IBV_ACCESS_LOCAL_WRITE);
 	mr->opaque = !mr->shadow;
 	if (mr->opaque)
 		munmap(p, len);
-	else /* if libibverbs called us for it: it is not the program's */
-		gone(REGION, mr->shadow, 0);
 	return mr->shadow;
 }
 
@@ -99,14 +91,6 @@ static char *fill_shadow(const struct use *u)
 	return u->at + shadow;
 }
 
-static void report_changed(const struct use *u)
-{
-	if (u->check && !u->dest && sum_of(u->at, u->len) != u->sum)
-		report("BUFFER-CHANGED", u->req, NULL,
-		       "the bytes changed between the post and the poll of "
-		       "their completion: the device may send either");
-}
-
 /* The device does not use these bytes any more: the program has them. Or, if it did not
  * write them: over what is still poison, and if the program did not free them. */
 static void return_bytes(struct use *u, bool written)
@@ -119,23 +103,19 @@ static void return_bytes(struct use *u, bool written)
 			if ((unsigned char)u->at[i] == POISON)
 				u->at[i] = u->shadow[i];
 	} else if (u->shadow) {
-		if (u->check && !is_poison(u->at, u->len))
+		if (u->check && ((unsigned char)*u->at != POISON ||
+				 memcmp(u->at, u->at + 1, u->len - 1) != 0))
 			report("BUFFER-WRITTEN", u->req, NULL,
 			       "somebody wrote where the device is to write, "
 			       "before the completion was polled");
 		memcpy(u->at, u->shadow, u->len);
-	} else {
-		report_changed(u);
+	} else if (u->check && !u->dest && sum_of(u->at, u->len) != u->sum) {
+		report("BUFFER-CHANGED", u->req, NULL,
+		       "the bytes changed between the post and the poll of "
+		       "their completion: the device may send either");
 	}
 	LIST_REMOVE(u, link);
 	u->mr = NULL;
-}
-
-void look_at_left(void)
-{
-	for (struct use *u = LIST_FIRST(&uses); u; u = LIST_NEXT(u, link))
-		if (readable(u->at, u->len))
-			report_changed(u);
 }
 
 void forget_region(struct region *mr, const struct trace *from)
@@ -314,11 +294,14 @@ static bool look_at_others(struct use *u)
 static struct region *region_of(struct req *r, const struct ibv_sge *s,
 				bool dest)
 {
+	const struct qp *qp = r->queue->qp;
 	struct region *mr = NULL, *other = NULL;
 
 	for (struct region *m = NULL; !mr && (m = next_of(REGION, m));)
-		if (m->o.mr->lkey == s->lkey && s->lkey)
-			*(m->o.mr->pd == r->queue->qp->pd ? &mr : &other) = m;
+		if (m->o.ctx == qp->o.ctx && m->o.mr->lkey == s->lkey &&
+		    s->lkey) /* a parent domain has the handle of its PD */
+			*(m->o.mr->pd->handle == qp->pd->handle ? &mr
+								: &other) = m;
 	const uint64_t offset = mr ? s->addr - mr->iova : 0;
 	const size_t length = mr ? mr->o.mr->length : 0;
 	if (!mr)
@@ -364,17 +347,17 @@ static void name_bytes(struct req *r, struct ibv_sge *s, bool dest)
 	LIST_INSERT_HEAD(&uses, u, link);
 }
 
-/* INLINE: the CPU copies them now. */
-static void copy_bytes(struct req *r, const struct ibv_sge *s)
+void copy_bytes(struct req *r, const void *at, size_t len)
 {
-	const struct use u = { .at = (char *)(uintptr_t)s->addr,
-			       .len = s->length };
+	const struct use u = { .at = (char *)at, .len = len };
 
 	for (struct use *v = LIST_FIRST(&uses); v; v = LIST_NEXT(v, link))
-		if (u.len && v->dest && !v->req->queue->recv && meet(&u, v))
-			report("READ-NOT-DONE", r, NULL,
-			       "INLINE copies bytes of a READ or atomic under "
-			       "way; a fence cannot help");
+		if (len && v->dest && meet(&u, v))
+			report(v->req->queue->recv ? "BUFFER-SHARED"
+						   : "READ-NOT-DONE",
+			       r, NULL,
+			       "INLINE copies bytes that a request under way "
+			       "brings; a fence cannot help");
 }
 
 /* The device gets it, with our wr_id. */
@@ -422,6 +405,8 @@ int post(struct queue *q, struct ibv_send_wr w)
 	r->from = trace_now();
 	if (q->recv || qp->all_signaled || (w.send_flags & IBV_SEND_SIGNALED))
 		r->cq = q->cq;
+	if (!q->recv && qp->rq.cq)
+		qp->rq.cq->polled = true; /* perhaps the peer only answers */
 	const unsigned due = r->cq ? ++r->cq->due : 0;
 	const unsigned cqe = r->cq ? (unsigned)r->cq->o.cq->cqe : 0;
 	TAILQ_INSERT_TAIL(&q->reqs, r, link);
@@ -454,11 +439,8 @@ int post(struct queue *q, struct ibv_send_wr w)
 		{ remote && rkey == 0 && len > 0, "RKEY-ZERO",
 		  "bytes of rkey 0 (no remote right, or not taken over)", len,
 		  0 },
-		{ atomic && w.wr.atomic.remote_addr % 8, "ATOMIC-ALIGN",
-		  "an atomic's address modulo 8", w.wr.atomic.remote_addr % 8,
-		  0 },
-		{ atomic && len != 8, "ATOMIC-ALIGN",
-		  "bytes of an atomic's SGEs", len, 8 },
+		{ atomic && (w.wr.atomic.remote_addr % 8 || len != 8),
+		  "ATOMIC-ALIGN", "bytes of an atomic; its address", len, 8 },
 	};
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
 		if (rules[i].broken)
@@ -466,7 +448,8 @@ int post(struct queue *q, struct ibv_send_wr w)
 			       rules[i].what, rules[i].is, rules[i].allowed);
 	for (size_t i = 0; i < n; i++)
 		if (by_cpu && !dest)
-			copy_bytes(r, &sge[i]);
+			copy_bytes(r, (void *)(uintptr_t)sge[i].addr,
+				   sge[i].length);
 		else if (names)
 			name_bytes(r, &sge[i], dest);
 	w.wr_id = (uintptr_t)r | ours;

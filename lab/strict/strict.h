@@ -78,10 +78,11 @@ struct cq {
 	unsigned due;    /* completions that may still come to the program */
 	unsigned missed; /* came before it was armed, and not given out yet */
 	bool polled;     /* since then */
+	bool begun;      /* some have been given out, ever */
 	bool armed;
+	pthread_t by;
+	bool taken; /* since then, a completion that raises an event */
 	unsigned events, acks, spurious;
-	bool idle;           /* the device had nothing when it was last asked */
-	unsigned late;       /* polls until what is held is given out */
 	struct ibv_wc *held; /* taken from the device, not yet from us */
 	unsigned n_held;
 	struct ibv_cq_ex ex; /* its own functions, if it has any */
@@ -100,7 +101,6 @@ struct queue {
 struct qp {
 	struct obj o;
 	struct queue sq, rq;
-	struct queue *takes_from; /* its own rq, or the SRQ's */
 	struct ibv_pd *pd;
 	uint32_t num;
 	bool all_signaled;
@@ -109,14 +109,16 @@ struct qp {
 	struct req *orphan;        /* a receive whose region is gone */
 	struct ibv_send_wr *batch; /* ibv_wr_*: not yet complete */
 	size_t n_batch;
+	pthread_mutex_t batching; /* from its start to its end */
 };
 
 void *find(enum kind kind, const void *key);
+void *find_locked(enum kind kind, const void *key);
 /* The next one after `before`, or after NULL the first. */
 void *next_of(enum kind kind, void *before);
-/* libibverbs made it, or (with status rc) took it back. */
+/* libibverbs made it, or (with status rc) took it back; NULL: one that we do not know. */
 void *have(enum kind kind, void *key);
-void gone(enum kind kind, const void *key, int rc);
+void gone(void *obj, int rc);
 /* A device is closed, and what is left of it with it. */
 void drop_all(const struct ibv_context *ctx);
 
@@ -159,8 +161,8 @@ void give_up(struct qp *qp);
 struct req *awaited(const struct qp *qp);
 /* It was destroyed, or the program ends: was all polled that was asked for? */
 void report_not_polled(const struct qp *qp, const struct trace *from);
-/* The program ends: have bytes changed that the device may still send? */
-void look_at_left(void);
+/* INLINE: the CPU copies these bytes now. */
+void copy_bytes(struct req *r, const void *at, size_t len);
 /* The region goes: requests that name it do not any more. */
 void forget_region(struct region *mr, const struct trace *from);
 /* The CPU can read the first and the last byte. */

@@ -21,7 +21,7 @@ $B/pair $(EXERCISES:%.c=$B/%): | strict-so
 else ifeq ($(origin NIC),command line)
 $(error NIC=$(NIC): strict, or nothing)
 endif
-$B/broken: LDLIBS := -libverbs
+$B/broken: LDLIBS := -libverbs -pthread
 $B/broken: $B/tests/broken.o
 	$(link)
 .PHONY: strict-table
