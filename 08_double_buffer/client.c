@@ -50,7 +50,8 @@ static uint64_t fetch_generation(struct ep *ep)
 	return own.generation;
 }
 
-/* Judged by the content: every word is the generation that it should be. */
+/* Judged by the content: every word is the generation that it should be. (A whole buffer
+ * of another one counts as torn, too.) */
 static bool is_right(uint64_t g)
 {
 	for (int i = 0; i < WORDS; i++)
