@@ -120,6 +120,9 @@ static void first_message(struct conns *s, struct conn *c, bool hung_up,
 		note("a connection ended before it sent anything: still "
 		     "waiting");
 		remove_conn(s, c);
+	} else if (n > 0 && s->seen - c->heard > s->base.opt->wait_s * 1e3) {
+		conn_lose(s, c, "waiting for QP info: nothing within %d s",
+			  s->base.opt->wait_s);
 	}
 }
 

@@ -23,6 +23,9 @@ static void on_post(const struct ibv_send_wr *wr)
 
 	if (wr->send_flags & ~(unsigned)(IBV_SEND_FENCE | IBV_SEND_SIGNALED))
 		wrong("a flag that a READ does not need");
+	if (seen.posted < 3 && wr->sg_list != &pieces[seen.posted])
+		wrong("request %d is not READ %d of reads[]", seen.posted + 1,
+		      seen.posted + 1);
 	if (seen.posted == 0 && fenced)
 		wrong("READ 1 has a fence, and nothing to wait for");
 	if (seen.posted > 0 && !fenced && !waited)

@@ -2,7 +2,7 @@
 /*
  * judges/08_double_buffer/3_lease.c - a writer that waits for leases.
  *
- * before: the writer flips before your lease: you returned a torn buffer
+ * before: the writer rests: you READ buffer 0 without its lease
  * hint1: Time passes between fetch_generation() and the lease. Is it
  * hint1: still the buffer that you wanted? And if not, who waits for you
  * hint1: now?

@@ -9,6 +9,7 @@ void judge(void)
 	static uint64_t to[WORDS];
 
 	buffers_up();
+	only_leased = true;
 	for (int i = 0; schedules[i][0]; i++) {
 		about("%s", schedules[i][0]);
 		start(2, schedules[i][1]);
