@@ -86,7 +86,7 @@ break-$2 trace-$2: $B/pair $4/built
 break-$2:
 	@$$(if $$(filter-out $$@,$$(MAKECMDGOALS)),ASK=no )course/break $1
 trace-$2:
-	@course/trace $2$(addprefix +,$(DELAY)) $4/server $4/client
+	@$$(if $$(shell grep -x 'hosts: 2' $1),LAB=hosts )course/trace $2$(addprefix +,$(DELAY)) $4/server $4/client
 endef
 # EXERCISE ID PROGRAM JUDGE. The judge is the rest of the program.
 define exercise_targets
@@ -133,7 +133,7 @@ fmt: ## format the C files
 	clang-format -i $$(git ls-files '*.c' '*.h')
 clean: ## remove everything that was built (lab-down comes first)
 	@lab/lab down
-	rm -rf $B
+	rm -rf $(filter-out $B/guesses $B/judged,$(wildcard $B/*))
 
 # What measures, what tests, and what a directory below brings along.
 include bench/bench.mk tests/tests.mk $(wildcard */*/*.mk)

@@ -58,13 +58,13 @@ def excerpts(readme):
 def fold(lines):
     """The text of all Lines: what repeats itself once; of many with nothing new the first and the last."""
     qps = any(line.qp for line in lines)
-    keys = [(line.way, line.what, line.qp, line.amount) if line.way else i for i, line in enumerate(lines)]
+    keys = [(line.way, line.what, line.qp, line.amount, "again" in line.more) if line.way else i for i, line in enumerate(lines)]
     out, held = [], []
 
     def flush():
         if len(held) > 40:
             held[24:-6] = [f"{'':12}... {len(held) - 30} more lines like these; "
-                           "course/packets/ladder.py -a has them all"]
+                           "course/packets/ladder.py -a build/trace/NN.pcap has them all"]
         out.extend(held)
         held.clear()
 
