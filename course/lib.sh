@@ -41,6 +41,8 @@ leave_lab() {
 	wait "$LAB_VISIT"
 	unset LAB_VISIT
 }
+# one_machine: what runs next has both ends in one program, so HOSTS=2 does not change where.
+one_machine() { [ "${LAB-}" != hosts ] || unset LAB LAB_VISIT; export LAB_ONE=vm; }
 
 # ask_lab DIR COMMAND: what it leaves in the lab's $dir is then in DIR, and what it
 # printed in DIR/said. Returns its status; ends the script if there is no answer.

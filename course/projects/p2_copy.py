@@ -9,7 +9,7 @@ import socket
 import time
 
 from . import outside
-from .outside import (AT, DEVICES, SERVER, Machine, Wrong, arrived, bad_wire, bench, fails, kill_all, machine, patient,
+from .outside import (AT, DEVICES, SERVER, Wrong, arrived, bad_wire, bench, fails, kill_all, machine, patient,
                       port, sent, within)
 
 MIB = 1 << 20
@@ -216,7 +216,7 @@ def killed():
     end, rounds = time.monotonic() + 10, []
     moments = [('copy', .5), ('copy', .95), ('server', .5), ('server', 1), ('server', .05), ('server', .98), ('copy', 0),
                ('copy', 1)]
-    client = Machine('client')
+    client = machine('client')
     with place(deadline=4) as p:
         new, old = content(4 * MIB), content(30000, 2)
         source = p.file(new, 'new')
@@ -267,7 +267,7 @@ def least_rights():
     preload = {role: {'LD_PRELOAD': os.path.abspath('build/judges/projects/rights.so'),
                       'ASAN_OPTIONS': 'verify_asan_link_order=0', 'RIGHTS_LOG': folder.path('rights')}
                for role, folder in logs.items()}
-    client = Machine('client')
+    client = machine('client')
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
         wire.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
         wire.bind((client.net, 3))
