@@ -34,7 +34,7 @@ enum { NUMBERS = sizeof(struct settings) / 8 };
 /* The server's, at the end of the timed part; big endian, too. */
 struct cost {
 	uint64_t user_us, system_us; /* CPU time */
-	uint64_t completions, posts;
+	uint64_t completions;
 };
 
 /*
@@ -55,7 +55,6 @@ struct side {
 	struct qp_info peer;
 	uint64_t posted, done; /* requests that were posted, completed */
 	uint64_t received;     /* messages, told by a completion */
-	uint64_t posts;        /* calls of ibv_post_send */
 	uint64_t completions;  /* of any kind */
 	uint64_t telling;      /* credits under way, see server.c */
 };
@@ -82,8 +81,8 @@ size_t out_slot(const struct side *s, uint64_t i); /* where in mem */
 size_t in_slot(const struct side *s, uint64_t i);
 _Atomic uint64_t *credit_word(const struct side *s);
 
-/* Only the last byte, unless whole. */
-void write_message(const struct side *s, char *at, uint64_t number, bool whole);
+/* The last byte of a message, by its number. */
+char mark(const struct side *s, uint64_t number);
 /* Dies if message i is not in its slot, or atomic i did not return i. */
 void expect_message(const struct side *s, uint64_t i);
 /* The same for all that the timed part has left. */

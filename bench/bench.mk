@@ -9,7 +9,7 @@ $(BENCH:$B/%=$B/asan/%): $(BOTH:%=$B/asan/%)
 
 bench: $B/pair $(BENCH) $(CONTENDED) $B/09_block_store/server $B/09_block_store/tool ## what each technique costs, and perftest beside it: five minutes
 	@bench/run $(GROUPS)
-ifeq ($(GROUPS),)
+ifeq ($(GROUPS)$(DEV),)
 	@bench/stores
 endif
 bench-record: bench ## and put that run into docs/performance.md

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# bench/lib.sh - one measurement of the pair, timed or counted. Sourced after tests/lib.sh
+# bench/lib.sh - one measurement of the pair, timed or counted. Sourced after course/lib.sh
 # in the checkout's root, by bench/run and tests/bench.
 
 bench=build/bench
@@ -13,7 +13,7 @@ wait_s=20 # the longest single wait of both programs
 for role in server client; do
 	cat >$bench/counted/$role <<-END
 		#!/bin/sh
-		strace -f --seccomp-bpf -e trace=write,ioctl,read,poll,sendto -s 1 -o /tmp/bench.\$\$ \
+		strace -f --seccomp-bpf -e 'trace=write,ioctl,read,?poll,?ppoll,sendto' -s 1 -o /tmp/bench.\$\$ \
 			build/bench/$role "\$@"
 		rc=\$?
 		cat /tmp/bench.\$\$ >&2
@@ -56,7 +56,7 @@ counted=256
 # shellcheck disable=SC2034 # for those who source this
 declare -A p
 per_message() {
-	local packets role names='write|ioctl|read'
+	local packets role n names='write|ioctl|read'
 	for _ in {1..12}; do
 		pair $bench/counted -n $counted "$@" || return
 		packets=$(in_lab bench/capture next) || { echo "bench: $packets" >&2 && return 1; }
@@ -66,8 +66,9 @@ per_message() {
 	p=([packets]=$packets)
 	[ "$packets" = none ] || p[packets]=$(by_count "$packets")
 	for role in client server; do
-		[ "$role ${r[events]}" != "server 1" ] || names+='|poll'
-		p[${role}_calls]=$(by_count "$(made $role "$names")")
+		[ "$role ${r[events]}" != "server 1" ] || names+='|p?poll'
+		n=$(made $role "$names") || { echo "bench: no trace of the $role" >&2 && return 1; }
+		p[${role}_calls]=$(by_count "$n")
 		# shellcheck disable=SC2034
 		p[${role}_completions]=$(by_count "${r[${role}_completions]}")
 	done
