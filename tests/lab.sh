@@ -236,7 +236,6 @@ two_hosts() {
 lab/lab up 2>/dev/null
 want "up" 0 $?
 want "up again: it is up already" "lab: already up: vm" "$(lab/lab up 2>&1 | sed 's/ (.*//')"
-want "status" "lab: up: vm" "$(lab/lab status 2>&1 | sed 's/ (.*//')"
 try "doctor sees its devices, within 20 s" timeout 20 sh -c \
 	'lab/lab doctor | grep -q "^ok .*rxe1: port 1 is active"'
 begun=${EPOCHREALTIME/./}
@@ -332,42 +331,18 @@ try "shell: the window's size" grep -qx '33 101' "$tmp/out"
 try "shell: ^C is for the command" grep -qx 'status 130' "$tmp/out"
 try "shell: tab completes" grep -qx 'lab/choose' "$tmp/out"
 
-# What the README tells people to type there.
-readme_at_it() {
-	local command
-	await '# $'
-	for command in "${typed[@]}"; do
-		printf '%s\n' "$command" >&3
-		case $command in
-		tcpdump*)
-			await '^listening on'
-			run sh -c 'for d in rxe0 rxe1; do
-				ibv_rc_pingpong -d $d -g 0 -n 5 $host & host=localhost
-				until ss -Hltn | grep -q :18515 || [ $d = rxe1 ]; do sleep 0.1; done
-			done; wait' >/dev/null
-			await 'UDP, length'
-			# ^C while it prints is an error to tcpdump.
-			until [ "$(wc -c <"$tmp/out" && sleep 0.5)" = "$(wc -c <"$tmp/out")" ]; do :; done
-			printf '\003' >&3
-			await 'packets\? captured'
-			;;
-		esac
-		printf 'echo status $? of %s\n' "${command%% *}" >&3
-		await "^status 0 of ${command%% *}"
-	done
-	printf 'exit\n' >&3
-	await '^exit'
-}
-mapfile -t typed < <(sed -n 's/^| `make lab-shell` | //p' "$OLDPWD/README.md" | grep -o '`[^`]*`' | tr -d '`')
-at_a_terminal 150 readme_at_it 'exec lab/lab shell'
-want "shell: the ${#typed[@]} commands that the README says: ${typed[*]}" "3 " "${#typed[@]} $(cat "$tmp/typist")"
-
-sed -n '/^### Commands that the lab/,$s/^\$ //p' "$OLDPWD/docs/nic.md" >"$tmp/typed"
+# What the README and docs/nic.md tell people to type there.
+{
+	sed -n 's/^| `make lab-shell` | //p' "$OLDPWD/README.md" | grep -o '`[^`]*`' | tr -d '`'
+	sed -n '/^### Commands that the lab/,$s/^\$ //p' "$OLDPWD/docs/nic.md"
+} >"$tmp/typed"
 wrong=''
 while IFS= read -r command; do
+	[[ $command != tcpdump* ]] || command="timeout --preserve-status -s INT 3 $command" # ^C
 	run bash -c "$command" </dev/null >/dev/null || wrong+="$command; "
 done <"$tmp/typed"
-want "the commands of docs/nic.md: $(grep -c . "$tmp/typed")" "9 " "$(grep -c . "$tmp/typed") $wrong"
+want "the commands of the README and of docs/nic.md: $(grep -c . "$tmp/typed")" "12 " \
+	"$(grep -c . "$tmp/typed") $wrong"
 by_hand=$(sed -n '/run a pair by hand/,/^In the/s/^    //p' "$OLDPWD/docs/lab.md")
 want "the pair that docs/lab.md has run by hand" "client: PASS server: PASS" \
 	"$(run bash -c "$by_hand; wait" | grep -o '.*: PASS' | sort | xargs)"

@@ -1,12 +1,6 @@
 #!/usr/bin/python3
-"""tests/recipes.py - what docs/recipes.md says, in a form that can be tested.
-
-usage: tests/recipes.py         its code, for the end of tests/recipes.c
-       tests/recipes.py --rows  has each field of the structures a row?
-"""
+"""tests/recipes.py - the code of docs/recipes.md in a form that can be run: the end of tests/recipes.c."""
 import re
-import subprocess
-import sys
 
 DONE = "ibv_wc_status_str(wc.status));"
 FAULTS = [  # in which recipe, what stands there, and what a fault puts there
@@ -41,39 +35,5 @@ def c_code(page):
     return "".join([*code, "const struct variant variants[] = {\n", *table, "{ 0 } };\n"])
 
 
-def fields(header, structure):
-    """The members of a structure, with dots: wr.rdma.rkey. From its last line to its first,
-    because a member that is a structure itself has its name at its end."""
-    found, inside = [], []
-    body = re.search(rf"^struct {structure} {{\n(.*?)^}};", header, re.M | re.S)[1]
-    for line in reversed(body.splitlines()):
-        if "}" in line:
-            inside.append(line.strip("\t };"))
-        elif "{" in line:
-            inside.pop()
-        elif name := re.search(r"(\w+);", line):
-            found.append(".".join(filter(None, [*inside, name[1]])))
-    return found
-
-
-def without_row(page, header):
-    """The fields that have no row in the table below the heading of their structure."""
-    missing = []
-    for structure in ("ibv_sge", "ibv_recv_wr", "ibv_send_wr", "ibv_wc"):
-        table = page.split(f"\n### {structure}\n")[1].split("\n### ")[0]
-        rows = re.findall(r"`([\w.]+)`", " ".join(re.findall(r"^\| [^|]* \|", table, re.M)))
-        missing += [f"{structure}.{name}" for name in fields(header, structure) if name not in rows]
-    return missing
-
-
-if __name__ == "__main__":
-    with open("docs/recipes.md", encoding="utf-8") as file:
-        text = file.read()
-    if sys.argv[1:] == ["--rows"]:
-        verbs = subprocess.run(["cc", "-E", "-P", "-"], input="#include <infiniband/verbs.h>",
-                               capture_output=True, text=True, check=True).stdout
-        one_less = text.replace("| `wr.atomic.rkey` |", "| |")
-        assert without_row(one_less, verbs) == ["ibv_send_wr.wr.atomic.rkey"]
-        assert not without_row(text, verbs), without_row(text, verbs)
-    else:
-        print(c_code(text), end="")
+with open("docs/recipes.md", encoding="utf-8") as page:
+    print(c_code(page.read()), end="")

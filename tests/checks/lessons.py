@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What can be said of the Makefile, lessons, breaks and exercises without running them."""
 import functools
-import json
 import re
 import shutil
 import subprocess
@@ -19,14 +18,24 @@ def targets(top="."):
     return {t for line in re.findall(r"^([^#%=\t\n:][^%=\n:]*):(?!=)", said, re.M) for t in line.split()}
 
 
-def names(readme, page, known):
-    """The "DOC:" anchors and the make targets that a README names exist."""
+def names(readme, page):
+    """The "DOC:" anchors that a README names exist."""
     sources = repo.files(f"{Path(readme).parent}/*.[ch]", "common/*.[ch]")
     for anchor in re.findall(r"DOC: ([a-z-]*)", page):
         if not any(re.search(rf"DOC: {anchor}\b", repo.read(source)) for source in sources):
             yield f'no anchor "DOC: {anchor}"'
-    for target in sorted(set(re.findall(r"make ([a-z-]*-[0-9a-z.]*[0-9a-z])", page)) - known):
-        yield f"no target {target}"
+
+
+def no_target(page, known):
+    named = re.findall(r"(?:^    |[`$&;] ?)make ([a-z][a-z0-9-]*(?:\.[a-z0-9]+)?)(?![\w.*/-])", page, re.M)
+    yield from (f"no target {target}" for target in sorted(set(named) - known))
+
+
+def named(room, others):
+    for path in repo.files(f"{room}/*"):
+        for line in repo.read(path).splitlines():
+            if re.search(rf"(?<![\w./-])(\./)?({others})/\w", re.sub(r"(^|\s)(#|//|/?\*).*|\bbuild/\S*", "", line)):
+                yield f"{path}: {line.strip()}"
 
 
 # The classes of what a break may do (course/break asks for one), and what shows each in the
@@ -127,28 +136,6 @@ def picture(lesson):
         yield drawn.stderr.strip()
     elif [drawn.stdout] != [*map(repo.read, repo.files(f"{lesson}/wire.svg"))]:
         yield "type make pictures, and look at it"
-
-
-def services(container, workflow, known):
-    """What other services read of us. For the workflow we have no reader of YAML: its lines are
-    keys or items, it has a job with steps, and what these run there is."""
-    if not json.loads(container).get("image"):
-        yield "devcontainer.json: no image"
-    lines = [line for line in workflow.splitlines() if line.strip() and line[0] != "#"]
-    yield from (f"test.yml: {line}" for line in lines
-                if not re.fullmatch(r"(  )*((- )?\w[\w-]*:( \S.*)?|- [\w-]+)", line))
-    if not re.search(r"^jobs:\n  test:\n(    .*\n)*    steps:\n      - ", workflow, re.M):
-        yield "test.yml: no steps"
-    for target in re.findall(r"(?:&& |run: )make ([a-z0-9-]+)", container + workflow):
-        if target not in known:
-            yield f"no target {target}"
-
-
-def atomics(path, text):
-    """A cast would do as if what a CPU and a NIC share were declared _Atomic: C11 lets the two
-    types differ in size and alignment (6.2.5)."""
-    yield from (f"{path}: a cast to _Atomic: {cast}"
-                for cast in re.findall(r"\(_Atomic [a-z0-9_]* \*\)", text))
 
 
 def lesson_99():

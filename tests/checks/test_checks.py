@@ -5,7 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from . import docs, lessons, rooms, tables
+from . import docs, lessons, tables
 
 RIGHT_ROW = ('| right | run | break 1a, [01](../01_send_recv/README.md) prints "PASS", '
              '[unit](../tests/unit.c) tests "exchange" |')
@@ -78,8 +78,8 @@ class Checks(unittest.TestCase):
         with course({"docs/p.md": page, "01_x/a.c": "DOC: here", "01_x/breaks/a_b.patch": PATCH,
                      "01_x/exercises/2_y.c": EXERCISE}):
             self.finds(docs.points("docs/p.md", page, False), "#two-2", "no.md", "1.9", "1z", "DOC: nothing")
-        self.finds(lessons.names("01_send_recv/README.md", "DOC: nothing, make run-01, make run-11", {"run-01"}),
-                   "DOC: nothing", "run-11")
+        self.finds(lessons.names("01_send_recv/README.md", "DOC: nothing"), "DOC: nothing")
+        self.finds(lessons.no_target("`make run-01`, `make run-11`, make sure, `make hint-NN.K`", {"run-01"}), "run-11")
 
     def test_words(self):
         """words that the glossary lacks, and rows that symptoms and attributes lack, are found"""
@@ -92,12 +92,6 @@ class Checks(unittest.TestCase):
         self.finds(docs.named("IBV_QP_PORT", ["IBV_QP", "IBV_QP_PORT"]), "IBV_QP")
         self.finds(docs.values("| `b` | 1 |\n| `a` | 12 |", "static struct ep open_end(\n\t\t.a = 1,\n\t\t.b = 1,\n\t};"),
                    "a is 1")
-
-    def test_typed(self):
-        """commands that nothing types do not pass"""
-        page = "`make nothing` `x`\n\n    make doctor\n\n```console\n$ ls\n$ cat\n```\n"
-        self.finds(docs.untold([page], "# c\nmake fmt\twhy\nl.\twhy\n", ["make -s doctor\n  # make nothing\ncat"]),
-                   "nothing types: make nothing", "in no page: make fmt")
 
     def test_lesson(self):
         """the tables are those of the headers, and headers that lack something do not pass"""
@@ -133,23 +127,3 @@ class Checks(unittest.TestCase):
             self.finds(list(lessons.exercises("01_x", False))[:3], "no title", "no TODO", "100 lines")
             Path("01_x/README.md").write_text(page.replace("outcomes", ""), encoding="utf-8")
             self.assertRaisesRegex(SystemExit, "no .* outcomes: made", tables.made, "01_x/README.md")
-
-    def test_services(self):
-        """what other services cannot read, and a cast to _Atomic, do not pass"""
-        right = "jobs:\n  test:\n    steps:\n      - run: make deps\n"
-        self.finds(lessons.services('{"image": "x"}', right, {"deps"}))
-        self.finds(lessons.services("{}", right.replace("steps:", "steps"), {"run-01"}), "image", "steps", "no steps", "deps")
-        self.assertRaises(ValueError, list, lessons.services("{", right, {"deps"}))
-        self.finds(lessons.atomics("a.c", "x = (_Atomic uint64_t *)y;"), "_Atomic uint64_t *")
-
-    def test_rooms(self):
-        """what names a room that it must not is found"""
-        homes = {"qp.h": {"common"}, "lesson.h": {"01_x", "02_y"}, "table.h": {"02_y"}, "1_z.h": {"judges"}}
-        for path, line in (("course/check", "lab/lab run build/tests/x"), ("course/check", "# tests/lib.sh"),
-                           ("01_x/server.c", '#include "qp.h"'),
-                           ("judges/01_x/a.c", '#include "lesson.h"'), ("01_x/exercises/1_z.c", '#include "1_z.h"')):
-            self.finds(rooms.calls(path, line, homes))
-        for path, line in (("course/check", ". tests/lib.sh"), ("lab/lab", "exec course/paint"), ("bench/run", "tests/wire"),
-                           ("common/qp.c", '#include "../01_x/lesson.h"'), ("01_x/server.c", '#include "table.h"'),
-                           ("judges/01_x/a.c", '#include "table.h"'), ("01_x/server.c", '#include "1_z.h"')):
-            self.finds(rooms.calls(path, line, homes), line)
