@@ -190,7 +190,8 @@ int main(int argc, char **argv)
 		die("act 2: %d values seen torn", torn);
 	say("act 2: ATOMIC_WRITE of 8 bytes: %d values, none seen torn",
 	    VALUES);
-	say("PASS every look found the old value or the new one, whole");
+	say("PASS in act 2 every look found the old value or the new one, "
+	    "whole");
 
 	int rc = ibv_dereg_mr(new_mr);
 	if (rc)

@@ -154,7 +154,8 @@ int main(int argc, char **argv)
 
 	/* DOC: end. Our QP goes to ERROR, and the receives that are left come back. */
 	must(rdma_disconnect(cm.id), "rdma_disconnect");
-	await(&cm, RDMA_CM_EVENT_DISCONNECTED);
+	if (!cm.gone)
+		await(&cm, RDMA_CM_EVENT_DISCONNECTED);
 	int flushed = drain(&cm, 0);
 
 	int rc = ibv_dereg_mr(mr);

@@ -116,7 +116,7 @@ void tcp_recv(struct ep *ep, void *buf, size_t len, const char *what);
 struct qp_info {          /* at byte */
 	uint32_t magic;   /*  0: 0x52444d41, "RDMA" */
 	uint16_t version; /*  4: 1 */
-	uint16_t lesson;  /*  6: 0 to 10 */
+	uint16_t lesson;  /*  6: 100 and more: none */
 	uint32_t qpn;     /*  8: QP number, 24 bits, not 0 or 1 (special QPs) */
 	uint32_t psn;     /* 12: number of the sender's first packet, 24 bits */
 	uint16_t lid;     /* 16: InfiniBand address; 0 on RoCE */

@@ -9,8 +9,8 @@
  * - Some SENDs are done. The others wait, since the peer posts no receive. All
  *   SENDs are SIGNALED.
  *
- * ibv_modify_qp() can put a QP into the state IBV_QPS_ERR, from any state. It
- * needs no attribute but the state. Then nothing is sent or received any more,
+ * ibv_modify_qp() can put a QP into the state IBV_QPS_ERR, from each state but
+ * RESET. It needs no attribute but the state. Then nothing is sent or received any more,
  * and each request that is still in a queue makes a completion with the status
  * IBV_WC_WR_FLUSH_ERR: it is flushed. That may take a while, and an empty CQ
  * does not say that no more will come.

@@ -12,7 +12,7 @@
  *   1. the length: the 8 bytes of the argument, which is in no region, and is
  *      gone when publish() returns
  *   2. the text: LEN bytes at p->text, in the region with lkey p->lkey
- *   3. ready: the 8 bytes of the number 1, which you may store where you like
+ *   3. ready: the 8 bytes of the number 1, which are in no region either
  * The box is at address p->box and has the key p->rkey.
  * publish() does not wait. Its caller, the judge, waits for one completion, which
  * must say that all three are done. Then it compares the box. A reader that sees

@@ -24,6 +24,6 @@ const int one_region = UNANSWERED; /* TODO 11.5 */
  * begins. */
 const int forty_regions = UNANSWERED;
 
-/* A cluster: the ports for RDMA have GIDs and no IP addresses. The machines also have
- * another network, for everything else. */
+/* A cluster: only the machines' other network has IP addresses, and one of these is all
+ * that a client knows of its server. The ports for RDMA have GIDs. */
 const int no_address = UNANSWERED;

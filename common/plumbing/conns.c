@@ -147,8 +147,8 @@ static void later_byte(struct conns *s, struct conn *c)
 		c->why = "barrier: the peer hung up";
 		c->unseen = c->ep.cq ? c->ep.cq->cqe : 0;
 	} else {
-		conn_lose(s, c, "barrier: the peer sent byte %d, not 'B'",
-			  byte);
+		conn_lose(s, c, "barrier: the peer sent byte %d, not %s", byte,
+			  c->goodbye ? "the end" : "'B'");
 	}
 }
 

@@ -20,11 +20,26 @@ static const struct {
 	       { .serving = 100, .waiting = 2 },
 	       { .serving = UINT64_MAX - 1, .waiting = 3 } };
 static uint64_t ticket; /* yours */
+static bool overtaken;
 
-/* Each other client is served for two of your requests. */
+/* A READ, or an atomic that changes nothing. */
+static bool only_looks(const struct ibv_send_wr *wr)
+{
+	return wr->opcode == IBV_WR_RDMA_READ ||
+	       (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD &&
+		wr->wr.atomic.compare_add == 0) ||
+	       (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP &&
+		wr->wr.atomic.compare_add == wr->wr.atomic.swap);
+}
+
+/* Each other client is served for two of your requests. One more comes just before
+ * your first swap. */
 static void in_lock(const struct ibv_send_wr *wr)
 {
-	if (wr->opcode == IBV_WR_RDMA_READ) {
+	if (only_looks(wr)) {
+		if (seen.posted > 40 && words[NEXT] == ticket)
+			wrong("you have no ticket: another client came before "
+			      "your swap");
 		if (seen.posted > 40)
 			wrong("your ticket is served: lock() does not return");
 		if (seen.posted % 2 == 0 && words[SERVING] != ticket)
@@ -37,6 +52,10 @@ static void in_lock(const struct ibv_send_wr *wr)
 		wrong("a ticket by READ and WRITE: others have it, too");
 	if (words[NEXT] != ticket)
 		wrong("lock() takes a second ticket");
+	if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP && !overtaken) {
+		overtaken = true;
+		words[NEXT] = ++ticket;
+	}
 }
 
 void judge(void)
@@ -47,6 +66,7 @@ void judge(void)
 		words[SERVING] = rounds[i].serving;
 		words[NEXT] = words[SERVING] + rounds[i].waiting;
 		ticket = words[NEXT];
+		overtaken = false;
 		watch(&duo.you, &(struct watch){ .posts = in_lock });
 		if (lock() != ticket || words[NEXT] != ticket + 1)
 			wrong("lock() did not take and return a ticket");

@@ -13,8 +13,9 @@
 #include "4_free_slots.h"
 #include "words_judge.h"
 
-static int number; /* of the round, from 0 */
-static bool armed; /* client 2 comes before client 1's next swap */
+enum { WRITES = 3, ROUNDS = 5 }; /* round WRITES: before a link is written */
+static int number;               /* of the round, from 0 */
+static bool armed; /* client 2 comes before a request of client 1 */
 static int owner[SLOTS + 1];
 
 static uint64_t take(int client)
@@ -37,18 +38,35 @@ static void give(uint64_t slot)
 	push(slot);
 }
 
-/* Client 2 takes two slots, or all, and gives one back, or all. */
-static void before_swap(const struct ibv_send_wr *wr)
+/* Before client 1 swaps, client 2 takes two slots, or all, and gives one back, or
+ * all; in round 2 one so often that the head has changed 256 times. In the last two
+ * rounds client 1 is in push(), and client 2 takes a slot and keeps it. */
+static void before_request(const struct ibv_send_wr *wr)
 {
-	if (wr->opcode != IBV_WR_ATOMIC_CMP_AND_SWP || !armed)
+	bool writes = wr->opcode == IBV_WR_RDMA_WRITE;
+
+	if (writes && wr->wr.rdma.remote_addr == (uintptr_t)&words[HEAD]) {
+		about("round %d", number + 1);
+		wrong("the head is written, and not swapped");
+	}
+	if (!armed ||
+	    !(number == WRITES ? writes
+			       : wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP))
 		return;
 	armed = false;
-	uint64_t first = take(2), second = take(2);
+	uint64_t first = take(2);
+	if (number >= WRITES)
+		return;
+	uint64_t second = take(2);
 	uint64_t third = number > 0 ? take(2) : second;
 
 	if (number == 2) {
 		give(second);
 		give(third);
+	}
+	for (int i = 0; number == 1 && i < 126; i++) {
+		give(first);
+		first = take(2);
 	}
 	give(first);
 }
@@ -56,11 +74,14 @@ static void before_swap(const struct ibv_send_wr *wr)
 void judge(void)
 {
 	open_words();
-	watch(&duo.you, &(struct watch){ .posts = before_swap });
-	for (number = 0; number < 3; number++) {
-		for (uint64_t slot = SLOTS; slot >= 1; slot--)
+	watch(&duo.you, &(struct watch){ .posts = before_request });
+	for (number = 0; number < ROUNDS; number++) {
+		for (uint64_t slot = SLOTS; slot >= 1; slot--) {
+			words[slot] = 0; /* the link is the owner's */
+			armed = number >= WRITES && slot == 1;
 			give(slot);
-		armed = true;
+		}
+		armed = number < WRITES;
 		while (take(1))
 			;
 		for (int slot = 1; slot <= SLOTS; slot++)

@@ -29,6 +29,7 @@ static unsigned seed;
 static int until_cut;             /* so many requests */
 static char cut_net[IF_NAMESIZE]; /* the interface whose wire is cut */
 static bool broken;               /* the queue pair */
+static bool repeated;             /* a repetition has met a cut */
 
 /* From now on what one of the two sides sends is lost: requests, or answers. */
 static void cut(void)
@@ -67,6 +68,10 @@ bool add(uint32_t number)
 	if (broken) {
 		qdisc_delete(cut_net);
 		in_doubt[word != before]++;
+		if (word == before && rand_r(&seed) % 2) {
+			until_cut = 0; /* its repetition fails, too */
+			repeated = true;
+		}
 	}
 	return !broken;
 }
@@ -111,9 +116,8 @@ void judge(void)
 	duo_open(&duo, cap);
 	word_mr = open_memory(&duo.peer, &word, sizeof word);
 	old_mr = open_memory(&duo.you, &old, sizeof old);
-	/* Either kind of doubt must have been met. */
-	while (in_doubt[0] + in_doubt[1] < CUTS || !in_doubt[0] ||
-	       !in_doubt[1]) {
+	/* Either kind of doubt must have been met, and two in a row. */
+	while (in_doubt[0] + in_doubt[1] < CUTS || !in_doubt[1] || !repeated) {
 		uint32_t numbers[NUMBERS];
 		uint64_t sum = 0;
 
@@ -121,7 +125,7 @@ void judge(void)
 			sum += numbers[i] = 1 + (unsigned)rand_r(&seed) % 1000;
 		word = 0;
 		broken = false;
-		until_cut = rand_r(&seed) % NUMBERS;
+		until_cut = rand_r(&seed) % (NUMBERS - 1);
 		connect_anew();
 		deliver(numbers, NUMBERS);
 		if (broken)

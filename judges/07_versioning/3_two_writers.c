@@ -12,6 +12,10 @@
  * hint2.zh: 看到偶数版本号和把它改成奇数，必须是一步：
  * hint2.zh: atomic_compare_exchange_strong()。失败了，就再看。
  */
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
 #include "3_two_writers.h"
 
 #include "records.h"
@@ -25,12 +29,16 @@ static const char *const schedules[][2] = {
 };
 
 static int looks, writes;
+static bool
+	any_moment; /* the other writer comes between any two instructions */
 
 /* The reader comes when the record is whole, and goes when you are done. */
 uint64_t look(void)
 {
 	uint64_t v = atomic_load(version);
 
+	if (any_moment)
+		return v;
 	step();
 	if (*version % 2 == 0) {
 		fetch(&own.word[0], &record.version, 8);
@@ -49,6 +57,40 @@ void write_data(uint64_t n)
 		wrong("the version is even while you write");
 	writes++;
 	write_both(n);
+}
+
+static void other_writer(int sig)
+{
+	(void)sig;
+	steps = at_work ? "E" : "B";
+	step();
+}
+
+/* A timer interrupts you, and the other writer begins or ends an update then. */
+static void interrupted(void)
+{
+	struct sigevent by_signal = { .sigev_notify = SIGEV_SIGNAL,
+				      .sigev_signo = SIGUSR1 };
+	struct itimerspec often = { { .tv_nsec = 50000 },
+				    { .tv_nsec = 50000 } };
+	timer_t timer;
+
+	start("the other writer may begin at any moment", 6, "");
+	any_moment = true;
+	writes = 0;
+	signal(SIGUSR1, other_writer);
+	if (timer_create(CLOCK_MONOTONIC, &by_signal, &timer) ||
+	    timer_settime(timer, 0, &often, NULL))
+		die_err(errno, "the judge's timer");
+	while (updates < 300)
+		update(version, MINE);
+	timer_delete(timer);
+	if (at_work)
+		other_writer(0);
+	int grown = (int)(atomic_load(version) - 6);
+	if (grown != 2 * (updates + writes))
+		wrong("the version grew by %d with %d updates", grown,
+		      updates + writes);
 }
 
 void judge(void)
@@ -73,4 +115,5 @@ void judge(void)
 			wrong("the version grew by %d with %d updates", grown,
 			      updates + 1);
 	}
+	interrupted();
 }

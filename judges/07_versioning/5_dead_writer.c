@@ -29,21 +29,28 @@ static const char *const schedules[][3] = {
 };
 
 static const char *last;
-static int looks;
+static int looks, same; /* the same: since the version was another one */
 static bool cut;
 
 uint64_t look(void)
 {
+	static uint64_t before;
+
 	step();
 	if (++looks > 100)
 		wrong("you look for ever");
-	return atomic_load(version);
+	same = atomic_load(version) == before ? same + 1 : 1;
+	before = atomic_load(version);
+	return before;
 }
 
 void cut_off(void)
 {
 	if (*steps || (!at_work && !cut))
 		wrong("you cut off a writer that lives");
+	if (same > PATIENCE + 1)
+		wrong("%d looks return the same, and %d are enough", same,
+		      PATIENCE);
 	steps = last;
 	step();
 	cut = true;
@@ -74,7 +81,7 @@ void judge(void)
 		steps = schedules[i][1];
 		last = schedules[i][2];
 		cut = false;
-		looks = 0;
+		looks = same = 0;
 		rescue();
 		/* A reader READ the version before the last update began. */
 		int now = (int)*version, known = 10 + 2 * updates;

@@ -21,5 +21,6 @@ const char *const schedules[][2] = {
 	{ "the writer begins after your lease", "001999000000" },
 	{ "the writer flips before your lease", "030000099900" },
 	{ "the writer flips after your lease", "003000099900" },
+	{ "two flips before your lease", "040000000000" },
 	{ NULL, NULL },
 };

@@ -22,5 +22,9 @@ const char *const schedules[][2] = {
 	{ "your lease ends in the middle of your READ", "0000E0000000" },
 	{ "your lease ends, and another reader comes", "0000ER000000" },
 	{ "the leases end when you give yours back again", "00000RE00000" },
+	{ "a flip, and your lease ends before you give it back",
+	  "030E00000000" },
+	{ "the writer flips after your second look", "003000099900" },
+	{ "the epoch ends before your lease", "00E000000000" },
 	{ NULL, NULL },
 };

@@ -3,10 +3,11 @@
  * judges/11_rdma_cm/1_states.c - the states of two QPs that the CM connects.
  *
  * before: accepted is UNANSWERED: choose one, then run it
- * hint1: A QP of a program is moved by ibv_modify_qp in that program, and by
- * hint1: nobody else. So in which of your calls can it happen?
- * hint1.zh: 切换本程序 QP 的，只有本程序里的 ibv_modify_qp。那么它可能
- * hint1.zh: 发生在你的哪些调用里？
+ * hint1: As long as no request fails, a QP of a program is moved by ibv_modify_qp
+ * hint1: in that program, and by nobody else. So in which of your calls can it
+ * hint1: happen?
+ * hint1.zh: 只要没有请求失败，切换本程序 QP 的就只有本程序里的
+ * hint1.zh: ibv_modify_qp。那么它可能发生在你的哪些调用里？
  * hint2: The kernel's CM only tells the library. What must be true of the
  * hint2: server's QP before the client may send? Which call of the library does
  * hint2: the client make after the answer, and before ESTABLISHED?

@@ -57,6 +57,7 @@ void judge(void)
 	try("that speaks 4 to 200", "KV\4\xc8\1x", 6, 4, "x");
 	try("whose name has 20 letters", long_one, sizeof long_one - 1, 4,
 	    "01234567890123456789");
+	try("that speaks 1 to 2", "KV\1\2\3bob", 8, 2, "bob");
 	try("that speaks 1 only", "KV\1\1\3bob", 8, 0, "");
 	try("that speaks 5 to 9", "KV\5\x09\3bob", 8, 0, "");
 	try("that speaks 4 to 2", "KV\4\2\3bob", 8, 0, "");

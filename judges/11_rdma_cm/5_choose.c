@@ -64,7 +64,7 @@ static double takes(int way, size_t len)
 	return now_ms() - since;
 }
 
-/* The lab's ports always have an IP address: so one that they do not have. */
+/* An address that no RDMA port has. */
 static bool resolves_without(void)
 {
 	struct sockaddr_in none = { .sin_family = AF_INET };
@@ -103,5 +103,5 @@ void judge(void)
 	wire_free();
 	about("no_address");
 	if (no_address != TCP_EXCHANGE && !resolves_without())
-		wrong("the CM finds no device: it begins with an IP address");
+		wrong("the CM finds no device with that IP address");
 }

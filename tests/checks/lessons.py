@@ -43,7 +43,7 @@ def named(room, others):
 CLASSES = {
     "post": r"EINVAL|ENOMEM|ETIMEDOUT",
     "client": r"client: FAIL .*([eE]rror|exceeded)",
-    "server": r"server: FAIL .*[eE]rror",
+    "server": r"(server: FAIL|note: client \d loses) .*[eE]rror",
     "success": r": PASS|act \d: |other bytes|chunk \d",
     "silence": r"nothing within|are lost|took too long",
     "event": r"RDMA_CM_EVENT_|hung up",
@@ -59,7 +59,7 @@ def breaks(lesson, before=()):
         yield from without(b.path, "key", "rule", "class", "ask", "client", "server", "why")
         yield from chinese(b.path, "ask", "why")
         again |= {key for key in b.header.get("key", ()) if key in before}
-        shown = "\n".join(f"{role}: {line}" for role in ("client", "server")
+        shown = "\n".join(f"{role}: {line}" for role in ("client", "server", "note")
                           for line in b.header.get(role, ()))
         for kind in " ".join(b.header.get("class", ())).split():
             if not re.search(CLASSES.get(kind, "$^"), shown):
