@@ -46,8 +46,8 @@ LOG = b"""a line that nobody knows
 client: FAIL waiting for a completion: the peer hung up
 server: FAIL RDMA_READ: transport retry counter exceeded
 """
-test("each known line hits its row", corpus("tests/why/known", 100))
-test("each unknown line hits none", corpus("tests/why/unknown", 100))
+test("each known line hits its row", corpus("tests/why/known", 300))
+test("each unknown line hits none", corpus("tests/why/unknown", 150))
 with tempfile.TemporaryDirectory(prefix="a log ") as place:
     file = Path(place, "log")
     file.write_bytes(LOG)
@@ -57,6 +57,8 @@ with tempfile.TemporaryDirectory(prefix="a log ") as place:
     test("make why reads standard input", typed(["make", "-s", "why"], LOG, first))
     for name, log, said in (("an unknown log", b"no\nlog\n", "none of 2 lines is known"),
                             ("more digits than a known number", b"(synd 0x17)\n", "none of 1 lines"),
+                            ("colours, and zeros of a crash", b"\0\0\x1b[33mnvme1: \x1b[0mConnect rejected: status 8\n" * 9, "9 of 9 lines"),
+                            ("a line of a megabyte", b"x FAIL " * 150000, "none of 1 lines"),
                             ("a log of 9 999 lines", LOG * 3333, "6666 of 9999 lines"),
                             ("a log of ten times as many", LOG * 33330, "66660 of 99990 lines")):
         test(f"{name}: a line says so", typed(["course/why"], log, [said]))
