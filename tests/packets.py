@@ -18,7 +18,7 @@ tcp.stream=0 tcp.srcport=5 tcp.payload=52444d41000400030000001200000005000003000
 tcp.stream=0 tcp.srcport=5 tcp.payload={SERVER}0000000000001000000000000000004042
 <server> op=4 ib.bth.psn=16777214 udp.length=32 ib.bth.padcnt=3
 <client> op=17 ib.bth.psn=16777214 ib.aeth.syndrome.opcode=1 ib.aeth.syndrome.timer=24
-<server> op=5 ib.bth.psn=16777214 udp.length=32 ib.bth.padcnt=0 ib.immdt=0a
+<server> op=5 ib.bth.psn=16777213 udp.length=32 ib.bth.padcnt=0 ib.immdt=0a
 <server> op=4 ib.bth.psn=16777214 udp.length=32 ib.bth.padcnt=3
 <client> op=17 ib.bth.psn=16777214 ib.aeth.syndrome.opcode=0
 <server> op=6 ib.bth.psn=16777215 udp.length=1064 ib.bth.padcnt=0 ib.reth.dmalen=2000 <place>
@@ -42,7 +42,7 @@ LADDER = """\
      2.000  client <-- server  barrier (TCP)
      3.000  client --> server  SEND only               PSN 0       5 bytes
      4.000  client <-- server  RNR NAK, wait 40.96 ms  PSN 0
-     5.000  client --> server  SEND only               PSN 0       4 bytes, immediate 0x0000000a
+     5.000  client --> server  SEND only               PSN -1      4 bytes, immediate 0x0000000a
      6.000  client --> server  SEND only               PSN 0       5 bytes, again
      7.000  client <-- server  ACK                     PSN 0
      8.000  client --> server  WRITE first             PSN 1    1024 bytes at +8, of 2000
@@ -106,6 +106,13 @@ class Packets(unittest.TestCase):
         self.assertEqual([(line.way, line.qp, line.psn, line.more) for line in lines],
                          [("-->", "A", 0, ""), ("-->", "B", 0, ""), ("-->", "A", 0, ", again")])
 
+    def test_read_again(self):
+        """a READ that goes on from the middle of its answer is one that was there"""
+        lines = decode(PACKETS[:PACKETS.index("<server> op")] + "\n".join(
+            f"{who} op={op} ib.bth.psn={psn} udp.length=1064 ib.bth.padcnt=0 ib.reth.dmalen=9 <place>" for who, op, psn in
+            (("<server>", 12, 0), ("<client>", 13, 0), ("<client>", 14, 1), ("<server>", 12, 1), ("<client>", 13, 1), ("<server>", 12, 4))))
+        self.assertEqual([i for i, line in enumerate(lines[3:]) if line.more.endswith(", again")], [3, 4])
+
     def test_rnr_wait(self):
         """timer codes of RNR NAKs are those of the specification"""
         codes = {0: 655.36, 1: 0.01, 2: 0.02, 3: 0.03, 12: 0.64, 24: 40.96, 31: 491.52}
@@ -126,6 +133,8 @@ class Packets(unittest.TestCase):
         self.assertEqual(ladder.fold([send, ack, ack] * 4)[3:], [f"{GAP} these 3 lines 3 times more"])
         many = ladder.fold([capture.Line(0, "-->", "SEND only", psn=0, amount=i) for i in range(50)])
         self.assertEqual((len(many), many[24].split(";")[0]), (31, f"{GAP} 20 more lines like these"))
+        other = [capture.Line(0, "-->", "SEND only" if i != 30 else "WRITE only", psn=0, amount=i) for i in range(50)]
+        self.assertEqual([text for text in ladder.fold(other) if "WRITE" in text], [ladder.show(other[30])])
 
     def test_missing(self):
         """an excerpt is compared with a capture"""

@@ -30,7 +30,7 @@ NAKS = ("PSN sequence error", "invalid request", "remote access error", "remote 
         "invalid RD request")
 # QP info (common/wire.c): magic, version, lesson, QP number, first PSN, LID, MTU, 0, rkey, GID, address, length.
 INFO = struct.Struct(">4sHHIIHBBI16sQQ")
-FIELDS = """frame.time_relative ipv6.dst ip.dst udp.length udp.payload tcp.stream tcp.srcport tcp.payload
+FIELDS = """frame.time_relative ipv6.dst ip.dst udp.dstport udp.length udp.payload tcp.stream tcp.srcport tcp.payload
     ib.bth.opcode ib.bth.destqp ib.bth.psn ib.bth.padcnt ib.reth.va ib.reth.r_key ib.reth.dmalen ib.immdt
     ib.atomiceth.swapdt ib.atomiceth.cmpdt ib.atomicacketh.origremdt
     ib.aeth.syndrome.opcode ib.aeth.syndrome.timer ib.aeth.syndrome.error_code""".split()
@@ -182,18 +182,24 @@ class Decoder:
         elif syndrome == "3":
             code = int(row["ib.aeth.syndrome.error_code"])
             line.what = f"NAK: {NAKS[code] if code < len(NAKS) else f'code {code}'}"
-        if what != "ACK" and (sender, pair, op, psn) in self.seen:
+        # A READ goes on from the middle of its answer: its new PSN is that of a response.
+        if what != "ACK" and ((sender, pair, answer, psn) in self.seen or
+                              what == "READ request" and (receiver, pair, True, psn) in self.seen):
             line.more += ", again"
-        self.seen.add((sender, pair, op, psn))
+        self.seen.add((sender, pair, answer, psn))
 
     def decode(self, rows):
         for row in sorted(rows, key=lambda row: float(row["frame.time_relative"])):
             if row["tcp.payload"]:
                 self.tcp(row)
             elif row["ib.bth.opcode"]:
-                self.roce(row)
-            elif row["udp.payload"]:
+                try:
+                    self.roce(row)
+                except (ValueError, OSError):
+                    sys.exit(f"packets: the packet at {row['frame.time_relative']} s is not whole: capture with tcpdump -s 0")
+            elif row["udp.payload"] and row["udp.dstport"] != "4791":
                 said = octets(row["udp.payload"]).decode(errors="replace").split("\n")[0]
+                said = "".join(c if c.isprintable() else "?" for c in said)
                 if said == "trace: end":
                     break
                 self.add(row, "", said)
@@ -216,8 +222,8 @@ def tshark(file, *options):
     return run.stdout
 
 
-def read(file):
+def read(file, decoder=Decoder):
     """The Lines of a capture."""
     names = [option for name in FIELDS for option in ("-e", name.replace("ib.", "infiniband."))]
     text = tshark(file, "-T", "fields", "-E", "occurrence=f", *names)
-    return Decoder().decode(dict(zip(FIELDS, row.split("\t"))) for row in text.splitlines())
+    return decoder().decode(dict(zip(FIELDS, row.split("\t"))) for row in text.splitlines())

@@ -61,7 +61,8 @@ def missing(excerpt, live):
         line = ladder.parse(text)
         recent.append(line.qp if is_packet(line) else None)
         if line.what == "ACK":
-            acks.append((line, f"item{len(items.get(line.qp, [0])) - 1}"))
+            before = [i for i, item in enumerate(items.get(line.qp, ())) if isinstance(item, str)]
+            acks.append((line, f"item{before[-1]}" if before else None))
             continue
         of_stream = items.setdefault(stream(line), [0])  # it may begin anywhere
         of_stream += [words(line)] if is_packet(line) else [words(line), 0]

@@ -61,11 +61,24 @@ def fold(lines):
     keys = [(line.way, line.what, line.qp, line.amount, "again" in line.more) if line.way else i for i, line in enumerate(lines)]
     out, held = [], []
 
+    def kind(line):
+        """What of many is left out; None: never."""
+        new = not line.way or "NAK" in line.what or "again" in line.more or line.what.endswith("(CM)")
+        return None if new else (line.way, line.what, line.qp)
+
     def flush():
-        if len(held) > 40:
-            held[24:-6] = [f"{'':12}... {len(held) - 30} more lines like these; "
-                           "course/packets/ladder.py -a build/trace/NN.pcap has them all"]
-        out.extend(held)
+        at, left, shown = 0, 0, set()
+        total = sum(len(group) for _, group, _ in held)
+        for kinds, group, count in [*held, ({None}, [], 0)]:
+            at += len(group)
+            if total > 40 and 24 < at <= total - 6 and kinds <= shown:
+                left += count
+                continue
+            if left:
+                out.append(f"{'':12}... {left} more lines like these; course/packets/ladder.py -a build/trace/NN.pcap has them all")
+            left = 0
+            shown |= kinds - {None}
+            out.extend(group)
         held.clear()
 
     i = 0
@@ -77,16 +90,15 @@ def fold(lines):
                 n += 1
             if n >= 3 and (n - 1) * p >= 4 and (n - 1) * p > saved + 1:
                 saved, period = (n - 1) * p, p
-        for line in lines[i:i + (period or 1)]:
-            if not saved and (not line.way or "NAK" in line.what or "again" in line.more):
-                flush()
-                out.append(show(line, qps))
-            else:
-                held.append(show(line, qps))
+        these = lines[i:i + (period or 1)]
+        group, kinds = [show(line, qps) for line in these], {kind(line) for line in these}
         if saved:
             n = saved // period
             again = f"{n} more like this" if period == 1 else f"these {period} lines {n} times more"
-            held.append(f"{'':12}... {again}")
+            group.append(f"{'':12}... {again}")
+        held.append((kinds, group, len(these) + saved))
+        if None in kinds and not saved:
+            flush()
         i += saved + (period or 1)
     flush()
     return out

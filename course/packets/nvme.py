@@ -113,13 +113,6 @@ class Decoder(capture.Decoder):
         return text + f"; head of the queue {head}"
 
 
-def read(file):
-    """The Lines of a capture; both QPs have their letter."""
-    names = [option for name in capture.FIELDS for option in ("-e", name.replace("ib.", "infiniband."))]
-    text = capture.tshark(file, "-T", "fields", "-E", "occurrence=f", *names)
-    return Decoder().decode(dict(zip(capture.FIELDS, row.split("\t"))) for row in text.splitlines())
-
-
 def chosen(lines):
     """Of the admin queue, and of what the kernel reads by itself after the connect, only what makes
     and ends a queue."""
@@ -180,7 +173,7 @@ def differs(page, got):
 
 
 def main(option, file, page=""):
-    lines = read(file)
+    lines = capture.read(file, Decoder)
     text = show(lines if option == "-a" else chosen(lines))
     if option == "-c":
         sys.exit(differs(page, text) or 0)
@@ -189,4 +182,6 @@ def main(option, file, page=""):
 
 if __name__ == "__main__":
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # into head, for example
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     main(*sys.argv[1:] if sys.argv[1].startswith("-") else ["", *sys.argv[1:]])

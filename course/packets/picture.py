@@ -115,4 +115,4 @@ def draw(readme):
 
 
 if __name__ == "__main__":
-    sys.stdout.write(draw(sys.argv[1]))
+    sys.stdout.write(draw(sys.argv[1]) if sys.argv[1:] else sys.exit(__doc__))

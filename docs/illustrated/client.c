@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * docs/illustrated/client.c - one request of each kind, each after the one before:
+ * docs/illustrated/client.c - seven requests, each after the one before:
  * the packets of docs/illustrated.html. The last one is refused.
  */
 #include <arpa/inet.h>

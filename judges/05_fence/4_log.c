@@ -2,7 +2,7 @@
 /*
  * judges/05_fence/4_log.c - a log to which others append at the bad moment.
  *
- * before: entry 1: right, but 3 lists: 2 would do
+ * before: entry 1: right, but 3 completions: 2 would do
  * hint1: Which fields of the two WRITEs depend on the old value? Who
  * hint1: fills these fields, and when? And what does the matrix of the
  * hint1: lesson say of WRITE after WRITE?

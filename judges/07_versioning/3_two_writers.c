@@ -12,10 +12,9 @@
  * hint2.zh: 看到偶数版本号和把它改成奇数，必须是一步：
  * hint2.zh: atomic_compare_exchange_strong()。失败了，就再看。
  */
-#include <errno.h>
-#include <signal.h>
-#include <time.h>
+#include <stdio.h>
 
+#define TWO_WRITERS_JUDGE
 #include "3_two_writers.h"
 
 #include "records.h"
@@ -28,25 +27,35 @@ static const char *const schedules[][2] = {
 	{ "the other writer is at work when you come", "B...E" },
 };
 
+/* The same before each access of yours, so many '.' later. */
+static const char *const moments[] = { "B.E", "BE", "BE.BE", NULL };
+enum { ACCESSES = 8 };
+
 static int looks, writes;
-static bool
-	any_moment; /* the other writer comes between any two instructions */
+static bool each_access;
 
 /* The reader comes when the record is whole, and goes when you are done. */
 uint64_t look(void)
 {
+	if (++looks > 100)
+		wrong("you look for ever, and write nothing");
+	before_access();
 	uint64_t v = atomic_load(version);
 
-	if (any_moment)
+	if (each_access)
 		return v;
 	step();
 	if (*version % 2 == 0) {
 		fetch(&own.word[0], &record.version, 8);
 		fetch_half(0);
 	}
-	if (++looks > 100)
-		wrong("you look for ever, and write nothing");
 	return v;
+}
+
+void before_access(void)
+{
+	if (each_access)
+		step();
 }
 
 void write_data(uint64_t n)
@@ -59,61 +68,44 @@ void write_data(uint64_t n)
 	write_both(n);
 }
 
-static void other_writer(int sig)
+static void try(const char *what, const char *its_steps)
 {
-	(void)sig;
-	steps = at_work ? "E" : "B";
+	start(what, 6, its_steps);
+	looks = writes = 0;
 	step();
-}
+	update(version, MINE);
+	fetch_half(1);
+	fetch(&own.word[1], &record.version, 8);
+	int grown = (int)own.word[1] - 6;
 
-/* A timer interrupts you, and the other writer begins or ends an update then. */
-static void interrupted(void)
-{
-	struct sigevent by_signal = { .sigev_notify = SIGEV_SIGNAL,
-				      .sigev_signo = SIGUSR1 };
-	struct itimerspec often = { { .tv_nsec = 50000 },
-				    { .tv_nsec = 50000 } };
-	timer_t timer;
-
-	start("the other writer may begin at any moment", 6, "");
-	any_moment = true;
-	writes = 0;
-	signal(SIGUSR1, other_writer);
-	if (timer_create(CLOCK_MONOTONIC, &by_signal, &timer) ||
-	    timer_settime(timer, 0, &often, NULL))
-		die_err(errno, "the judge's timer");
-	while (updates < 300)
-		update(version, MINE);
-	timer_delete(timer);
-	if (at_work)
-		other_writer(0);
-	int grown = (int)(atomic_load(version) - 6);
-	if (grown != 2 * (updates + writes))
+	if (writes != 1)
+		wrong("you wrote %d times", writes);
+	if (grown % 2 != 0)
+		wrong("the version is odd at the end");
+	if (!each_access && own.word[0] == own.word[1] && is_torn(own.data))
+		wrong("a reader accepted a torn record");
+	if (grown != 2 * (updates + 1))
 		wrong("the version grew by %d with %d updates", grown,
-		      updates + writes);
+		      updates + 1);
 }
 
 void judge(void)
 {
 	record_up();
-	for (size_t i = 0; i < sizeof schedules / sizeof schedules[0]; i++) {
-		start(schedules[i][0], 6, schedules[i][1]);
-		looks = writes = 0;
-		step();
-		update(version, MINE);
-		fetch_half(1);
-		fetch(&own.word[1], &record.version, 8);
-		int grown = (int)own.word[1] - 6;
+	for (size_t i = 0; i < sizeof schedules / sizeof schedules[0]; i++)
+		try(schedules[i][0], schedules[i][1]);
+	each_access = true;
+	for (int n = 1; n <= ACCESSES; n++) {
+		for (int i = 0; moments[i]; i++) {
+			char what[80], its_steps[ACCESSES + 8];
 
-		if (writes != 1)
-			wrong("you wrote %d times", writes);
-		if (grown % 2 != 0)
-			wrong("the version is odd at the end");
-		if (own.word[0] == own.word[1] && is_torn(own.data))
-			wrong("a reader accepted a torn record");
-		if (grown != 2 * (updates + 1))
-			wrong("the version grew by %d with %d updates", grown,
-			      updates + 1);
+			snprintf(what, sizeof what,
+				 "the other writer comes just before your "
+				 "access %d",
+				 n);
+			snprintf(its_steps, sizeof its_steps, "%.*s%s", n,
+				 "........", moments[i]);
+			try(what, its_steps);
+		}
 	}
-	interrupted();
 }
