@@ -273,7 +273,7 @@ static void right_in_four_threads(void)
 				     (void *)(i * 64)),
 		     "pthread_create");
 	for (int i = 0; i < 4; i++)
-		pthread_join(thread[i], NULL);
+		must(!pthread_join(thread[i], NULL), "pthread_join");
 	must(!ibv_destroy_qp(end.qp) && !ibv_destroy_cq(end.cq), "the end");
 }
 
