@@ -3,8 +3,8 @@
  * bench/side.c - one side: its memory, its QP, and whether what came is right.
  *
  * A message is a fixed text whose last byte is changed: mark() of the message's
- * number. So a receiver can tell a message from its neighbours, from the one that
- * was in the same slot before, and from memory that nobody wrote.
+ * number. So a receiver can tell a message from its neighbours, and from the one that
+ * was in the same slot before.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -34,7 +34,8 @@
  *   uint64_t compare_and_swap(int n, uint64_t expected, uint64_t new);
  *
  * The judge plays both clients, each with your pop() and push(). Client 2 comes
- * before client 1 swaps. No slot may have two owners, and none may be lost.
+ * before client 1 swaps, or before it writes a link. No slot may have two owners, and
+ * none may be lost.
  */
 #include "4_free_slots.h"
 

@@ -63,7 +63,7 @@ static void judge_entry(void)
 		wrong("append() does not return the place");
 	if (seen.posted < 3)
 		wrong("text and valid in one WRITE, whose bytes have no order");
-	enough(3, 3, 2);
+	enough(3, 3, 2); /* the lists are free */
 }
 
 void judge(void)

@@ -13,7 +13,7 @@
 #include "4_free_slots.h"
 #include "words_judge.h"
 
-enum { WRITES = 3, ROUNDS = 5 }; /* round WRITES: before a link is written */
+enum { WRITES = 4, ROUNDS = 6 }; /* round WRITES: before a link is written */
 static int number;               /* of the round, from 0 */
 static bool armed; /* client 2 comes before a request of client 1 */
 static int owner[SLOTS + 1];
@@ -39,7 +39,7 @@ static void give(uint64_t slot)
 }
 
 /* Before client 1 swaps, client 2 takes two slots, or all, and gives one back, or
- * all; in round 2 one so often that the head has changed 256 times. In the last two
+ * all; in rounds 2 and 4 one so often that there were 256 changes, or 256 push(). In the last two
  * rounds client 1 is in push(), and client 2 takes a slot and keeps it. */
 static void before_request(const struct ibv_send_wr *wr)
 {
@@ -64,7 +64,7 @@ static void before_request(const struct ibv_send_wr *wr)
 		give(second);
 		give(third);
 	}
-	for (int i = 0; number == 1 && i < 126; i++) {
+	for (int n = number == 1 ? 126 : number == 3 ? 255 : 0; n > 0; n--) {
 		give(first);
 		first = take(2);
 	}

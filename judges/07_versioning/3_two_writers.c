@@ -74,6 +74,8 @@ static void try(const char *what, const char *its_steps)
 	looks = writes = 0;
 	step();
 	update(version, MINE);
+	while (each_access && *steps)
+		step();
 	fetch_half(1);
 	fetch(&own.word[1], &record.version, 8);
 	int grown = (int)own.word[1] - 6;

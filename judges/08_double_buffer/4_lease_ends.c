@@ -24,7 +24,7 @@ const char *const schedules[][2] = {
 	{ "the leases end when you give yours back again", "00000RE00000" },
 	{ "a flip, and your lease ends before you give it back",
 	  "030E00000000" },
-	{ "the writer flips after your second look", "003000099900" },
-	{ "the epoch ends before your lease", "00E000000000" },
+	{ "the writer flips before your third request", "003000099900" },
+	{ "the leases end before your third request", "00E000000000" },
 	{ NULL, NULL },
 };

@@ -28,13 +28,13 @@ def names(readme, page):
 
 def no_target(page, known):
     named = re.findall(r"(?:^    |[`$&;] ?)make ([a-z][a-z0-9-]*(?:\.[a-z0-9]+)?)(?![\w.*/-])", page, re.M)
-    yield from (f"no target {target}" for target in sorted(set(named) - known))
+    yield from (f"no target {target}" for target in sorted(set(named) - known - {"break-03.h"}))  # CONTRIBUTING.md: how to add one
 
 
-def named(room, others):
-    for path in repo.files(f"{room}/*"):
+def named(places, others):
+    for path in repo.files(places):
         for line in repo.read(path).splitlines():
-            if re.search(rf"(?<![\w./-])(\./)?({others})/\w", re.sub(r"(^|\s)(#|//|/?\*).*|\bbuild/\S*", "", line)):
+            if re.search(rf"(?<![\w-])({others})/\w", re.sub(r"(^|\s)(#|//|/?\*).*|\bbuild/\S*", "", line)):
                 yield f"{path}: {line.strip()}"
 
 
