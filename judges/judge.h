@@ -119,6 +119,8 @@ extern struct seen {
 	int lists, posted, signaled, fences, receives, found, in_vain;
 	bool last_signaled;
 } seen;
+/* More looks in vain than this are a wait; one or two are not. */
+enum { A_WAIT = 1000 };
 /* Dies with "right, but ..." if there were more than that. */
 void enough(int lists, int requests, int completions);
 

@@ -107,12 +107,10 @@ want "DEV=nosuch0: one line that says what to type" "1 1" \
 # ---- one run, one guest ----
 
 run true # what is made once, an initramfs and a frozen guest, has been made
-begun=${EPOCHREALTIME/./}
 out=$(run sh -c 'echo "$LAB_KIND $DEV_SERVER $DEV_CLIENT"; pwd; exit 42')
 want "exit status 42 comes back" 42 $?
 want "the kind, the devices and the directory" "vm rxe0 rxe1"$'\n'"$a" "$out"
 want "one line of our own" 1 "$(grep -c '^lab: vm (Linux .* under QEMU ' "$tmp/err")"
-echo "# $(((${EPOCHREALTIME/./} - begun) / 1000)) ms"
 gone "nothing is left of it"
 
 for signal in INT KILL; do
@@ -238,9 +236,6 @@ want "up" 0 $?
 want "up again: it is up already" "lab: already up: vm" "$(lab/lab up 2>&1 | sed 's/ (.*//')"
 try "doctor sees its devices, within 20 s" timeout 20 sh -c \
 	'lab/lab doctor | grep -q "^ok .*rxe1: port 1 is active"'
-begun=${EPOCHREALTIME/./}
-run true
-echo "# $(((${EPOCHREALTIME/./} - begun) / 1000)) ms"
 
 while IFS='|' read -r name rc command; do
 	run sh -c "$command" </dev/null

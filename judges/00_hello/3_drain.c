@@ -16,7 +16,7 @@
 #include "3_drain.h"
 
 enum { RECEIVES = 6, SENDS = 3, LEN = 16, MESSAGES = 2 };
-enum { EMPTY = 3, FEW = 1000, PATIENCE = 100000 }; /* looks in vain */
+enum { EMPTY = 3, PATIENCE = 100000 }; /* looks in vain */
 
 static struct duo d;
 static char in[RECEIVES][LEN], out[SENDS][LEN], text[LEN];
@@ -28,7 +28,7 @@ static bool armed;
 static void looks(void)
 {
 	about("%s", "");
-	if (seen.found == RECEIVES + SENDS && seen.in_vain > FEW)
+	if (seen.found == RECEIVES + SENDS && seen.in_vain > A_WAIT)
 		wrong("all completions are there, and it polls for one more");
 	if (seen.in_vain > PATIENCE)
 		wrong("%d completions came, and nothing makes the others come",

@@ -17,10 +17,10 @@ static inline void open_both(void)
 	to = open_memory(&d.peer, theirs, MEMORY);
 }
 
-/* For a watch. To look once, in vain, is not yet to wait. */
+/* For a watch. */
 static inline void looks(void)
 {
-	if (seen.found == seen.signaled && seen.in_vain > 1000)
+	if (seen.found == seen.signaled && seen.in_vain > A_WAIT)
 		wrong("you wait for a completion, and none will come");
 }
 

@@ -67,7 +67,7 @@ static void looks(void)
 		execute(&d.peer, (struct ibv_send_wr){ .opcode = IBV_WR_SEND,
 						       .sg_list = &sge,
 						       .num_sge = 1 });
-	} else if (seen.found == seen.signaled + 1 && seen.in_vain > 1000) {
+	} else if (seen.found == seen.signaled + 1 && seen.in_vain > A_WAIT) {
 		wrong("you wait, and nothing that you posted is SIGNALED");
 	}
 }

@@ -60,7 +60,7 @@ static void looks(void)
 	int n_full = seen.posted - credits;
 
 	if (seen.posted < MESSAGES && n_full < SLOTS) {
-		if (seen.in_vain > 1000) /* a few looks are not yet a wait */
+		if (seen.in_vain > A_WAIT)
 			wrong("you wait, and %d of %d slots are free",
 			      SLOTS - n_full, SLOTS);
 		return;

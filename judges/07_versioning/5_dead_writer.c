@@ -39,9 +39,10 @@ uint64_t look(void)
 	step();
 	if (++looks > 100)
 		wrong("you look for ever");
-	same = atomic_load(version) == before ? same + 1 : 1;
-	before = atomic_load(version);
-	return before;
+	uint64_t now = atomic_load(version);
+	same = now == before ? same + 1 : 1;
+	before = now;
+	return now;
 }
 
 void cut_off(void)
