@@ -16,7 +16,6 @@ scratch() {
 clone_to() { git clone -q -u "git -c safe.directory='*' upload-pack" "${@:2}" . "$1"; }
 
 # The lessons in two parts, for two labs; the second one has all that are not in the first.
-# (The third lab has the projects.)
 part_1=() part_2=() part_3=()
 for lesson in [0-9][0-9]_*; do
 	case $lesson in
