@@ -38,6 +38,12 @@ int main(int argc, char **argv)
 	 * asked for again. ep_open() chose 4, or less for a lesser device. */
 	qp_to_rtr(&ep, &client);
 	qp_to_rts(&ep);
+	/* A receive without room: a SEND would take it, or a WRITE_IMM, and leave a
+	 * completion. A READ does not. */
+	struct ibv_recv_wr unused = { .num_sge = 0 }, *bad;
+	int err = ibv_post_recv(ep.qp, &unused, &bad);
+	if (err)
+		die_err(err, "ibv_post_recv");
 	say("%zu bytes open to REMOTE_READ; going to sleep", sizeof data);
 	barrier(&ep);
 

@@ -139,8 +139,11 @@ int main(int argc, char **argv)
 
 	arrive(&one, &opt);
 	write_and_read(&one);
-	for (int ms = 60; !early_reply(&one, ms) && ms < 600; ms *= 2)
+	for (int ms = 60; !early_reply(&one, ms); ms *= 2) {
+		if (ms > 600)
+			die("act 2: the wire was cut too late, 5 times");
 		note("act 2: the wire was cut too late: again");
+	}
 	say("act 2: an early reply, and the buffer used again: ok");
 	bad_commands(&one);
 	two_clients(&one, &opt);

@@ -32,6 +32,7 @@ static void copy_blocks(struct client *c, const char *what, unsigned first,
 	static char text[MAX_COUNT * BLOCK];
 	bool write = strcmp(what, "write") == 0;
 	bool read = strcmp(what, "read") == 0;
+	const unsigned asked = count;
 
 	for (unsigned n; first < BLOCKS && count > 0; first += n, count -= n) {
 		n = size < count ? size : count;
@@ -50,6 +51,10 @@ static void copy_blocks(struct client *c, const char *what, unsigned first,
 			die("verify: block %u or one of the next %u differs",
 			    first, n - 1);
 	}
+	if (!read && ferror(stdin))
+		die("%s: standard input cannot be read", what);
+	if (!read && count == asked)
+		die("%s: standard input is empty", what);
 	if (!read && getchar() != EOF)
 		die("%s: standard input is longer", what);
 	if (write)
