@@ -28,14 +28,16 @@ int main(int argc, char **argv)
 	struct cm cm = { .opt = &opt };
 	struct rdma_cm_id *listener;
 	struct rdma_cm_event *event;
-	struct sockaddr_storage here = { 0 };
+	struct sockaddr_storage here = { 0 }, ours = { 0 };
 
 	/* DOC: listen. With an address of a device, or with any: then each request says to
 	 * which device it came. */
+	if (opt.dev)
+		device_address(&opt, &ours);
 	if (host)
-		server_address(&opt, host, &here, &here);
+		server_address(&opt, host, &ours, &here);
 	else if (opt.dev)
-		device_address(&opt, &here);
+		here = ours;
 	else
 		any_address(&opt, &here);
 	cm.channel = rdma_create_event_channel();
