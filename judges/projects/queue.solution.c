@@ -337,6 +337,9 @@ static void serve(const struct options *opt)
 			free->ep = base;
 			free->ep.sock = accept(listener, NULL, NULL);
 			free->number = ++number;
+			/* Half of its QP info wakes nobody. */
+			setsockopt(free->ep.sock, SOL_SOCKET, SO_RCVLOWAT,
+				   &(int){ INFO_LEN }, sizeof(int));
 		}
 	}
 }
@@ -350,15 +353,18 @@ static bool next(struct ep *ep, struct msg *msg, int solicited)
 {
 	struct pollfd p[2] = { [1] = { ep->sock, POLLIN, 0 } };
 	struct ibv_wc wc;
+	int n;
 
-	while (ibv_poll_cq(ep->cq, 1, &wc) == 0) {
+	while ((n = ibv_poll_cq(ep->cq, 1, &wc)) == 0) {
 		if (p[1].revents)
 			die("the server has gone");
 		arm(ep->cq, solicited);
-		if (ibv_poll_cq(ep->cq, 1, &wc) > 0)
+		if ((n = ibv_poll_cq(ep->cq, 1, &wc)) != 0)
 			break;
 		wait_for(ep, p, 2, 1000);
 	}
+	if (n < 0)
+		die("ibv_poll_cq");
 	if (wc.status != IBV_WC_SUCCESS)
 		die("%s", ibv_wc_status_str(wc.status));
 	if (wc.opcode == IBV_WC_RECV)

@@ -45,10 +45,12 @@ static void welcome(struct ep *c, struct ibv_mr *mr)
 					 .send_cq = c->cq,
 					 .recv_cq = c->cq,
 					 .cap = { 1, 1, 1, 1, 0 } };
+	const struct timeval limit = { .tv_sec = c->opt->wait_s };
 	uint8_t msg[INFO_LEN];
 	struct qp_info info;
 	char why[80];
 
+	setsockopt(c->sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
 	if (recv(c->sock, msg, sizeof msg, MSG_WAITALL) != sizeof msg ||
 	    !info_unpack(msg, &info, c->opt->lesson, why)) {
 		leave(c);
