@@ -258,7 +258,8 @@ static int try_rtr(struct ep *ep, const struct qp_info *peer)
 		.path_mtu = peer->mtu < ep->mtu ? peer->mtu : ep->mtu,
 		/* READs and atomics of the peer that we serve at once. It must
 		 * not have more under way: its max_rd_atomic. No verb compares
-		 * the two; here both ends go by one rule, in ep_open(). */
+		 * the two; here both ends go by one rule, in ep_open(), which
+		 * is enough if their devices are alike. */
 		.max_dest_rd_atomic = ep->max_dest_rd_atomic,
 		/*
 		 * When a message arrives and no receive is posted, we tell the

@@ -8,7 +8,8 @@
  *	struct entry { char text[120]; uint64_t valid; };
  *
  * To append an entry takes three requests: FETCH_AND_ADD 1 on the counter reserves
- * a place, a WRITE fills the text, a WRITE makes the entry valid. Below, each
+ * a place (an atomic of lesson 06: the word grows by 1, and its old value comes into
+ * w->old), a WRITE fills the text, a WRITE makes the entry valid. Below, each
  * request has completed before the next one is posted: three round trips.
  *
  * Write append(): the same three requests in two round trips. It returns the place

@@ -17,8 +17,8 @@
 #include "5_choose.h"
 
 /* A record and its flag: WRITE the data, then WRITE the flag, on one queue pair. A
- * CPU polls the flag, on x86 and as in lesson 02. (Neither WRITE uses what an older
- * READ on that queue pair fetches. This READ is not answered yet.) */
+ * CPU polls the flag, on x86 and as in lesson 02. (An older READ of that queue pair is
+ * not answered yet. Neither WRITE uses what it fetches.) */
 const int publish = UNANSWERED; /* TODO 5.5 */
 
 /* A record is fetched: READ it, then SEND "I have it", on one queue pair. When the

@@ -16,7 +16,8 @@
  *                               and connects new ones
  *   uint64_t read_word(void);   a READ of the word, through a queue pair that works
  *
- * The judge cuts the wire at least 8 times, and each of the two has then happened.
+ * The judge cuts the wire at least 8 times, and until both have happened: a number was
+ * added by the add() that failed, and one was not.
  */
 #include "6_cut.h"
 

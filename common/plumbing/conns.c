@@ -174,7 +174,8 @@ static void look_at_sockets(struct conns *s, const struct service *does)
 	}
 	p[MAX_CONNS].fd = free == -1 ? -1 : s->fd;
 	p[MAX_CONNS].events = POLLIN;
-	/* Spin at first, then leave the CPU to others, 1 ms at a time. */
+	/* Spin at first, and while QP info is not whole; then leave the CPU to
+	 * others, 1 ms at a time. */
 	if (poll(p, MAX_CONNS + 1, now - heard < 2 ? 0 : 1) < 0)
 		die_err(errno, "poll");
 	if (p[MAX_CONNS].revents)
