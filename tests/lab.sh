@@ -303,8 +303,7 @@ done
 run sh -c 'setsid sleep 12345 & exit 0'
 want "a run leaves no process in the guest" 0 "$(run sh -c 'ps ax | grep -c "[s]leep 12345"')"
 
-# A terminal: its size, ^C, tab, exit status. Typed only at a prompt: bash throws away what
-# comes with a ^C, and what it has begun may not have begun.
+# A terminal: its size, ^C, tab, exit status. Behind a ^C bash may throw away what comes next.
 type_at_it() {
 	local prompt typed answer
 	while IFS='|' read -r prompt typed answer; do
