@@ -8,7 +8,7 @@ usage: course/packets/nvme.py FILE        the queue for I/O, and how both queues
 
 Below a packet is what it carries. What a command, a completion and the private data of the connection
 manager (CM) look like is in Linux include/linux/nvme.h and nvme-rdma.h; a CM message, in the InfiniBand
-specification (Linux drivers/infiniband/core, cm_msgs.h). QP A is the admin queue, QP B the queue for I/O.
+specification (Linux include/rdma/ibta_vol1_c12.h). QP A is the admin queue, QP B the queue for I/O.
 """
 import itertools
 import re
@@ -66,7 +66,7 @@ class Decoder(capture.Decoder):
         line.qp = self.letter(client)
         if line.what.startswith("REQ"):
             queue, receives, sends = self.request(client)
-            line.more = f"{BELOW}queue {queue}: {receives} receives here, {sends + 1} commands at once"
+            line.more = f"{BELOW}queue {queue}: {receives} receives here, a queue of {sends + 1}"
         elif line.what.startswith("REP"):
             line.more = f"{BELOW}{struct.unpack_from('<H', body, 38)[0]} receives here"
 
@@ -93,7 +93,7 @@ class Decoder(capture.Decoder):
         text = f"{name or f'opcode {opcode:#x}'}, command 0x{number:04x}"
         if name == "Connect":
             queue, depth = struct.unpack_from("<HH", capsule, 42)
-            text += f": queue {queue}, {depth + 1} commands"
+            text += f": queue {queue} of {depth + 1}"
         elif line.qp == "B" and opcode in (0x01, 0x02):
             text += f": {blocks + 1} blocks from {first}"
         address, length, key = little(capsule[24:32]), little(capsule[32:35]), little(capsule[35:39])
