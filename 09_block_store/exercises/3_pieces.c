@@ -16,8 +16,7 @@
  * - Post all as one list, with no flag that is not needed, and take its one
  *   completion.
  *
- * Now transfer() sends only the reply. piece() and request() of judges/judge.h fill in
- * most of a request, if you like.
+ * Now transfer() sends only the reply.
  */
 #include "3_pieces.h"
 

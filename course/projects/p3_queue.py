@@ -81,7 +81,7 @@ class Client(Program):
                 ANSWER)
         self.check()
         if not self.done():
-            raise Wrong(f'"{self.asked[len(self.said())]}" has no answer within {ANSWER} s; '
+            raise Wrong(f'"{self.asked[len(self.said())]}" has no answer: {ANSWER} s without any, or more than a minute; '
                         f'your client said last: {self.last()}')
         return self
 

@@ -37,6 +37,11 @@ static void posts(const struct ibv_send_wr *wr)
 		full[slot] = true;
 	else
 		wrong("slot %u of %d is not free", slot, SLOTS);
+	if (!wr->num_sge ||
+	    wr->sg_list->addr != (uintptr_t)data + (size_t)seen.posted * SLOT)
+		wrong("its bytes are not those of this message");
+	if (wr->wr.rdma.remote_addr != (uintptr_t)slots + (size_t)slot * SLOT)
+		wrong("it goes to another slot than its immediate says");
 }
 
 /* One slot of those that are held, seldom the one that is held for longest. */

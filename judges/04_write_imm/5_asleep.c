@@ -39,12 +39,12 @@ static const struct {
 	{ .when = WITH, .type = DATA, .value = 1 },
 	{ .when = ASLEEP, .type = UNKNOWN, .value = 3 },
 	{ .when = GAP, .type = PROGRESS, .value = 90 },
-	{ .when = ASLEEP, .type = DATA, .value = 7 },
+	{ .when = ASLEEP, .type = DATA, .value = 6 },
 	{ .when = WITH, .type = STOP, .value = 7 },
 	{ .when = END, .type = 0, .value = 0 },
 };
 static const char right[] = " arrived(2) arrived(0) progress(40) arrived(5)"
-			    " arrived(1) progress(90) arrived(7)";
+			    " arrived(1) progress(90) arrived(6)";
 static char calls[2 * sizeof right];
 
 static struct duo d;

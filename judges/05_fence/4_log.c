@@ -28,6 +28,8 @@ static void judge_request(const struct ibv_send_wr *wr)
 	bool fence = wr->send_flags & IBV_SEND_FENCE;
 
 	if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		if (fence)
+			wrong("a fence on the atomic: for what does it wait?");
 		log_over_there.counter += (uint64_t)number;
 		place = &log_over_there.entry[log_over_there.counter % PLACES];
 		return;
