@@ -27,7 +27,7 @@ static void compare(const char *got, const char *want, int len)
 /*
  * DOC: events. Some news belongs to none of our requests. The device reports it
  * as an asynchronous event. An example is a WRITE that our NIC refused: it took
- * no receive, so no completion can tell (InfiniBand rule C9-222.1.1, man
+ * no receive, so no completion names it (InfiniBand rule C9-222.1.1, man
  * ibv_get_async_event). rxe of Linux 6.1 and 6.12 does not raise the event.
  */
 static void look_for_events(struct ep *ep)

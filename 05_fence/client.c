@@ -26,11 +26,11 @@ static void read_then_write(struct ep *ep, const struct step *list, int n)
 	}
 }
 
+static bool measured; /* act 2: could it be? */
+
 /* DOC: act-2. Does the second request wait for the first? If so, each try takes
  * at least twice DELAY. If not, one quick try shows it. Slow tries show nothing:
  * the machine may be busy. */
-static bool measured;
-
 static void count_trips(struct ep *ep)
 {
 	const struct pair {

@@ -113,7 +113,7 @@ int main(int argc, char **argv)
 	say("PASS %s",
 	    slow ? "the fence waits for READs and atomics of its QP, "
 		   "not for WRITEs"
-		 : "no fenced WRITE had stale bytes");
+		 : "no WRITE behind a fence of its QP had stale bytes");
 
 	int rc = ibv_dereg_mr(mr);
 	if (rc)

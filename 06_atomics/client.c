@@ -140,7 +140,7 @@ static void *change_under_lock(void *arg)
 			die("act 4: a torn record, under the lock");
 		w->buf[1] = ++w->buf[0];
 		copy(w, IBV_WR_RDMA_WRITE, record, 16, "RDMA_WRITE");
-		/* On the same QP, behind the WRITE: so is its effect. */
+		/* Behind the WRITE on one QP: the next one finds it. */
 		old = compare_and_swap(w, lock, w->id, 0);
 		if (old != w->id && old != NO_VALUE)
 			die("act 4: another client has our lock");

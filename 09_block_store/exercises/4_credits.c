@@ -4,8 +4,9 @@
  *
  * In the lesson each client has the same few credits, also if it is alone, and most
  * receives are never used. Here a reply brings as many credits as credits() says.
- * It is called when client `who` has come, and when one of its commands is answered;
- * then this command is not in held[who] any more. What a client holds, credits or
+ * It is called when client `who` has come, for its first credits (held[who] is 0),
+ * and when one of its commands is answered; then this command is not in held[who]
+ * any more. What a client holds, credits or
  * commands, cannot be taken from it.
  *
  * - There must not be more credits and commands than receives.

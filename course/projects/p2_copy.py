@@ -167,7 +167,7 @@ def lengths():
 
 def two_at_once():
     with place(deadline=20) as p:
-        first, second = content(MIB) * 16, content(MIB // 4, 2)
+        first, second = content(MIB + 1) * 16, content(MIB // 4, 2)
         source, other = p.file(first), p.file(second, 'other')
         for _ in range(5):
             before = arrived('server')
