@@ -3,6 +3,7 @@
 . course/lib.sh
 set -u
 failed=
+slowly() { PAIR_LIMIT=500 SERVER_ARGS='-t 40' CLIENT_ARGS='-t 40' "$@"; } # what is instrumented
 
 # scratch COMMAND...: $tmp is a directory until the script ends; first COMMAND is done then.
 scratch() {

@@ -307,7 +307,7 @@ def machine(role):
 
 def there():
     """What another machine makes for us, and how we ask for it."""
-    from multiprocessing.managers import BaseManager, RemoteError  # only then: an emulated machine needs 0.6 s for it
+    from multiprocessing.managers import BaseManager, RemoteError  # only then: an emulated machine needs 0.3 s for it
     for kind in Program, Folder, Machine:
         BaseManager.register(kind.__name__, kind)
     TROUBLE.append(RemoteError)
