@@ -5,9 +5,9 @@ With two machines (HOSTS=2) the judge is where the clients are, and another proc
 the server is: AT['server'] makes a Program, a Folder or a Machine there, and each call of a method
 of these is made there, too.
 """
+# What few need is imported there: an emulated machine takes 0.1 s for json alone.
 import contextlib
 import functools
-import json
 import os
 import shutil
 import signal
@@ -17,9 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-
-sys.path.append('course/packets')
-from capture import NAKS, OPCODES  # noqa: E402
 
 DEVICES = {'server': os.environ.get('DEV_SERVER', ''), 'client': os.environ.get('DEV_CLIENT', '')}
 SERVER = os.environ.get('JUDGE_SERVER', '127.0.0.2')  # where a client finds it
@@ -160,6 +157,7 @@ class Program:
 
     def objects(self, kind):
         """Its QPs ('qp') or regions ('mr'), as the kernel sees them."""
+        import json
         shown = subprocess.run(['rdma', '-j', 'res', 'show', kind], capture_output=True, text=True, timeout=10).stdout
         pids = self.pids()
         return [found for found in json.loads(shown or '[]') if found.get('pid') in pids]
@@ -213,6 +211,8 @@ class Wire:
 
     def show(self, most=24):
         """The last packets, as lines; PSNs are whole, and lengths are from the BTH to the ICRC."""
+        sys.path.append('course/packets')
+        from capture import NAKS, OPCODES
         if len(self.frames()) > most:
             yield f'    ... {len(self.seen) - most} packets before'
         for ms, sender, op, psn, length, syndrome in self.packets(most):
@@ -307,7 +307,7 @@ def machine(role):
 
 def there():
     """What another machine makes for us, and how we ask for it."""
-    from multiprocessing.managers import BaseManager, RemoteError  # only then: an emulated machine needs 0.3 s for it
+    from multiprocessing.managers import BaseManager, RemoteError
     for kind in Program, Folder, Machine:
         BaseManager.register(kind.__name__, kind)
     TROUBLE.append(RemoteError)
