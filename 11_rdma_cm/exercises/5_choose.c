@@ -11,8 +11,8 @@
  *   CM_PRIVATE_DATA   the CM; that stands in the private data of the answer
  *
  * An answer (REP) has room for 196 bytes of private data. Of a region the client
- * needs address, length and rkey: 20 bytes. The judge tries what you chose, on a
- * wire where all that the server sends is late.
+ * needs address, length and rkey: 20 bytes. The judge tries the two ways of the CM, on
+ * a wire where the server's RoCE packets are late.
  */
 #include "5_choose.h"
 
@@ -20,8 +20,8 @@
  * soon as it can. */
 const int one_region = UNANSWERED; /* TODO 11.5 */
 
-/* A table: the server opens 40 regions, and the client needs all of them before it
- * begins. */
+/* A table: the server opens 40 regions and no TCP port, and the client needs all of
+ * the regions before it begins. */
 const int forty_regions = UNANSWERED;
 
 /* A cluster: only the machines' other network has IP addresses, and one of these is all

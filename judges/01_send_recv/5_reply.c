@@ -41,6 +41,11 @@ void post_slot(struct ep *ep, uint64_t slot)
 	add_receive(ep, slot, desk.request[slot], TEXT, mr);
 }
 
+static uint32_t length_of(int request)
+{
+	return (uint32_t)(TEXT - request);
+}
+
 uint32_t answer(const char *text, uint32_t len, char *to)
 {
 	long slot = (text - desk.request[0]) / TEXT;
@@ -51,6 +56,9 @@ uint32_t answer(const char *text, uint32_t len, char *to)
 	for (int k = done + 1; k <= seen.posted; k++)
 		if (from[k] == (uintptr_t)to)
 			wrong("written over reply %d: its SEND is not done", k);
+	if (len != length_of(text[0]))
+		wrong("its request has %u bytes, not %u", length_of(text[0]),
+		      len);
 	state[slot] = READ;
 	memcpy(to, text, len);
 	return len;
@@ -63,14 +71,18 @@ static void client(void)
 	int next = signaled[seen.found - taken]; /* to complete, or 0 */
 	struct ibv_wc wc;
 
-	if (ibv_poll_cq(d.peer.cq, 1, &wc) == 1 && said[0] != ++received)
+	bool came = ibv_poll_cq(d.peer.cq, 1, &wc) == 1;
+	if (came && said[0] != ++received)
 		die("reply %d is the answer to request %d", received, said[0]);
+	if (came && wc.byte_len != length_of(said[0]))
+		die("reply %d has %u bytes, and answer() returned %u", received,
+		    wc.byte_len, length_of(said[0]));
 	/* So that the function sees everything in one order only. */
 	if (next != 0 && next <= received)
 		return;
 	for (; asked < N && asked < received + SLOTS; asked++) {
 		memset(said, asked + 1, TEXT);
-		outcome(&d.peer, send, said, TEXT, client_mr);
+		outcome(&d.peer, send, said, length_of(asked + 1), client_mr);
 	}
 	if (taken == asked && receives == received && seen.in_vain > PATIENCE) {
 		add_receive(&d.peer, 0, said, TEXT, client_mr);

@@ -48,6 +48,7 @@ void judge(void)
 		fits = len[i] <= fit;
 		memset(theirs, '.', MEMORY);
 		memset(record, 'A' + i, LONGEST);
+		memset(staging, '!', LONGEST);
 		watch(&d.you,
 		      &(struct watch){ .posts = posts, .looks = looks });
 		put(&d.you, record, len[i],
@@ -57,6 +58,8 @@ void judge(void)
 		returned();
 		if (fits && seen.signaled > 0)
 			wrong("a record that fits INLINE needs no completion");
+		if (fits && staging[0] != '!')
+			wrong("you copied what the post copies anyway");
 		watch(&d.you, NULL);
 		outcome(&d.you, last, NULL, 0, NULL); /* the WRITE is done */
 		for (uint32_t k = 0; k < MEMORY; k++)

@@ -73,6 +73,27 @@ static void borrow(int n)
 		wrong("the peer's WRITE to the window is refused");
 }
 
+/* The next key begins again at 0 in its lowest byte. */
+static void last_of_256(void)
+{
+	struct ibv_send_wr bind = {
+		.opcode = IBV_WR_BIND_MW,
+		.bind_mw = { .mw = mw,
+			     .rkey = key | 0xff,
+			     .bind_info = { .mr = mr,
+					    .addr = (uintptr_t)own,
+					    .length = WINDOW } },
+	};
+	struct ibv_send_wr inv = { .opcode = IBV_WR_LOCAL_INV,
+				   .invalidate_rkey = key | 0xff };
+
+	if ((key & 0xff) == 0xff)
+		return;
+	execute(&d.you, bind);
+	mw->rkey = key |= 0xff;
+	execute(&d.you, inv);
+}
+
 void judge(void)
 {
 	struct ibv_send_wr send = { .opcode = IBV_WR_SEND_WITH_INV };
@@ -84,6 +105,7 @@ void judge(void)
 	if (!mw)
 		die("ibv_alloc_mw");
 	key = mw->rkey;
+	last_of_256();
 
 	borrow(1);
 	watch(&d.you, NULL);

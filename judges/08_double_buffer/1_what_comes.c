@@ -34,7 +34,7 @@ static int experiment(const char *the_moves, bool index)
 		index ? now % BUFFERS == g % BUFFERS : now - g <= BUFFERS - 2;
 	if (is_torn(to))
 		return accepted ? ACCEPTED_TORN : REJECTED_TORN;
-	if (to[0] != g)
+	if (to[0] >> 16 != g)
 		return accepted ? ACCEPTED_OTHER : REJECTED_OTHER;
 	return accepted ? ACCEPTED_WHOLE : REJECTED_WHOLE;
 }

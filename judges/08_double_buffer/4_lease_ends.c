@@ -26,5 +26,7 @@ const char *const schedules[][2] = {
 	  "030E00000000" },
 	{ "the writer flips before your third request", "003000099900" },
 	{ "the leases end before your third request", "00E000000000" },
+	{ "other readers come before each of your tries", "00000RRR0000" },
+	{ "your lease ends before your READ", "000E00000000" },
 	{ NULL, NULL },
 };

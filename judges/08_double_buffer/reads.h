@@ -2,7 +2,7 @@
 #include "judge.h"
 #include "lesson.h" /* BUFFERS, WORDS */
 
-/* READs, each with one round trip. */
+/* READs, each with one round trip. What is in a buffer does not tell its generation. */
 uint64_t fetch_generation(void);
 void fetch_buffer(uint64_t to[WORDS], uint64_t number); /* from 0 */
 /* FETCH_AND_ADD, COMPARE_AND_SWAP: they return what was there before. */

@@ -27,6 +27,7 @@ static const struct volume small = { .begin = 1 << 20, .blocks = 256 };
 static const struct volume locked = { .begin = 0,
 				      .blocks = 10,
 				      .read_only = true };
+static const struct volume tiny = { .begin = 8192, .blocks = 3 };
 static const struct volume huge = { .begin = 4096,
 				    .blocks = INT64_MAX / BLOCK - 1 };
 
@@ -79,7 +80,7 @@ static void compare_with(const struct volume *v, uint32_t operation,
 
 void judge(void)
 {
-	static const struct volume *const volumes[] = { &small, &locked,
+	static const struct volume *const volumes[] = { &small, &locked, &tiny,
 							&huge };
 	static const uint64_t edge[] = { 0,          1,          1ULL << 32,
 					 1ULL << 52, 1ULL << 63, UINT64_MAX };
@@ -88,7 +89,7 @@ void judge(void)
 	compare_with(&small, OP_READ, 255, 1);
 	compare_with(&small, OP_FLUSH, 0, 0);
 	compare_with(&locked, OP_FLUSH, 0, 0);
-	for (size_t v = 0; v < 3; v++)
+	for (size_t v = 0; v < 4; v++)
 		for (uint32_t operation = 0; operation <= OP_FLUSH + 1;
 		     operation++)
 			for (uint32_t count = 0; count < 20; count++)

@@ -23,10 +23,20 @@ static int reads;
 static bool put_in_the_middle; /* of the next READ */
 static int half_until;         /* half a record is there for so many READs */
 
+static struct record with(uint64_t key, uint64_t value)
+{
+	struct record r = record_of(key, value);
+
+	for (unsigned i = 0; i < VALUE; i++)
+		r.value[i] += i; /* no two words are equal */
+	r.check = checksum(&r);
+	return r;
+}
+
 /* The halves of a record are READ one after the other. A writer WRITEs them so. */
 static void put_half(struct record *to, int half, uint64_t key, uint64_t value)
 {
-	struct record r = record_of(key, value);
+	struct record r = with(key, value);
 	size_t from = half * HEAD;
 
 	memcpy((char *)to + from, (char *)&r + from,
@@ -42,10 +52,10 @@ void fetch_record(unsigned s, struct record *to)
 	struct record *from = &table.slot[s].record;
 
 	if (half_until > 0 && reads > half_until && from->key == KEY)
-		*from = record_of(KEY, VALUE_NEXT);
+		*from = with(KEY, VALUE_NEXT);
 	copy(IBV_WR_RDMA_READ, &own.record, from, HEAD);
 	if (put_in_the_middle && from->key == KEY) {
-		*from = record_of(KEY, VALUE_NEXT);
+		*from = with(KEY, VALUE_NEXT);
 		put_in_the_middle = false;
 	}
 	copy(IBV_WR_RDMA_READ, (char *)&own.record + HEAD, (char *)from + HEAD,
@@ -63,7 +73,7 @@ static void start(const char *what)
 
 static void put(unsigned s, uint64_t key, uint64_t value)
 {
-	table.slot[s].record = record_of(key, value);
+	table.slot[s].record = with(key, value);
 }
 
 /* value 0: not there */
@@ -79,7 +89,7 @@ static void expect(uint64_t key, uint64_t value, int most)
 	if (there && r.key != key)
 		wrong("get() gave the record of key %d", (int)r.key);
 	for (int i = 1; there && i < VALUE; i++)
-		if (r.value[i] != r.value[0])
+		if (r.value[i] != r.value[0] + (unsigned)i)
 			wrong("get() gave a torn record");
 	if (there && r.value[0] != value)
 		wrong("get() gave value %d, and it was %d", (int)r.value[0],
@@ -109,7 +119,7 @@ void judge(void)
 
 	start("a PUT, of which one word is here");
 	put(5, KEY, VALUE_NOW);
-	table.slot[5].record.value[VALUE - 2] = VALUE_NEXT;
+	table.slot[5].record.value[VALUE - 2] = VALUE_NEXT + VALUE - 2;
 	half_until = 3;
 	expect(KEY, VALUE_NEXT, 4);
 

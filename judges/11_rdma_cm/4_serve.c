@@ -23,11 +23,11 @@ static atomic_int accepted, released, disconnected;
 
 bool wanted(const struct rdma_cm_event *event)
 {
+	if ((unsigned)event->event == 0xeeeeeeee)
+		die("wanted() is asked of an event that was acknowledged");
 	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 		die("wanted() is asked of %s", rdma_event_str(event->event));
 	const char *data = event->param.conn.private_data;
-	if (data && (uint8_t)data[0] == 0xee)
-		die("wanted() is asked of an event that was acknowledged");
 	return data && data[0] == 'y';
 }
 

@@ -41,6 +41,8 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 	if (conn->private_data)
 		memset((void *)conn->private_data, 0xee,
 		       conn->private_data_len);
+	/* The library has its own copy of what it needs. */
+	memset(event, 0xee, sizeof *event);
 	*(void **)&call = library("rdma_ack_cm_event");
 	return call(event);
 }
