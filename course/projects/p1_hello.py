@@ -60,7 +60,7 @@ def talk(role, mode=''):
     if [line for line in you.said() if line.startswith('got ')] != ['got ' + theirs]:
         raise Wrong(f'your {role} must print the line "got {theirs}" once; {you.state()}')
     if status or them.status() != 0:
-        raise Wrong(f'both tokens went, but your {role} ended with {status}, and its peer says: {them.last()}')
+        raise Wrong(f'both tokens went, but the two must end with 0; the peer says: {them.last()}; {you.state()}')
 
 
 def info(role, **wrong):
