@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -277,6 +278,24 @@ static void right_in_four_threads(void)
 	must(!ibv_destroy_qp(end.qp) && !ibv_destroy_cq(end.cq), "the end");
 }
 
+/* What one region brought, the other one sends. */
+static void two_regions(void)
+{
+	struct ibv_mr *mr = ibv_reg_mr(pd, us.buf, LEN, IBV_ACCESS_LOCAL_WRITE);
+	must(mr != NULL, "ibv_reg_mr");
+	struct ibv_sge s = { (uintptr_t)us.buf + 512, 64, mr->lkey };
+	struct ibv_send_wr w = request(WRITE, &s);
+
+	memset(peer.buf, 'P', 64);
+	post(READ, 512, 64, 0);
+	w.wr.rdma.remote_addr += 1024;
+	w.send_flags |= IBV_SEND_FENCE;
+	must(!try_post(w), "ibv_post_send");
+	wait_for(&us, 1);
+	must(peer.buf[1024] == 'P', "two regions: their bytes");
+	must(!ibv_dereg_mr(mr), "ibv_dereg_mr");
+}
+
 static void right(void)
 {
 	memcpy(peer.buf, "of the peer", 12);
@@ -297,6 +316,7 @@ static void right(void)
 	get_event();
 	ibv_ack_cq_events(us.cq, 1);
 	wait_for(&us, 1);
+	two_regions();
 	right_in_four_threads();
 }
 
@@ -517,6 +537,22 @@ static void refused(void)
 
 /* Faults that break no rule of the device, for random programs: docs/strict.md says that
  * the first shows in the program's own comparison, and the others not at all. */
+/* The worst change: the memory is gone. */
+static void freed(void)
+{
+	char *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ibv_mr *mr = ibv_reg_mr(pd, p, 4096, 0);
+	must(mr != NULL, "ibv_reg_mr");
+	struct ibv_sge s = { (uintptr_t)p, 64, mr->lkey };
+	struct ibv_send_wr w = request(WRITE, &s);
+
+	must(!try_post(w), "ibv_post_send");
+	must(!munmap(p, 4096), "munmap");
+	wait_for(&us, 1);
+	must(!ibv_dereg_mr(mr), "ibv_dereg_mr");
+}
+
 static void early_look(void)
 {
 	post(READ, 0, 64, SIG);
@@ -570,6 +606,7 @@ static const struct {
 	{ "RKEY-ZERO", rkey_zero, 0 },
 	{ "TOO-MANY-SGE", too_many_sge, 0 },
 	{ "REFUSED", refused, 0 },
+	{ "freed", freed, 0 },
 	{ "early-look", early_look, 0 },
 	{ "changed-back", changed_back, 0 },
 	{ "wrong-bytes", wrong_bytes, 0 },

@@ -17,7 +17,7 @@
 /* libibverbs calls some of its functions by name, that is, us. */
 pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static uint64_t state;
-static bool behaves; /* late completions, short polls, spurious wake-ups */
+static bool behaves; /* late completions, short polls */
 static pid_t self;   /* not that of a child, which has a copy of all this */
 static _Atomic int async_events;
 
@@ -74,6 +74,11 @@ static void have_region(struct ibv_mr *v, uint64_t iova, int access)
 	mr->access = (unsigned)access;
 	mr->opaque = v->length > 1 << 30 || (access & IBV_ACCESS_ON_DEMAND) ||
 		     !readable(v->addr, 1);
+	/* Two over the same bytes: one would not know what the other one brings. */
+	for (struct region *m = NULL; (m = next_of(REGION, m));)
+		if (m != mr && m->o.mr->addr < v->addr + v->length &&
+		    v->addr < m->o.mr->addr + m->o.mr->length)
+			m->opaque = mr->opaque = true;
 }
 
 /* ibv_rereg_mr is ibv_dereg_mr and ibv_reg_mr. */
@@ -95,7 +100,17 @@ static void region_again(struct ibv_mr *v, int flags, void *addr, int access)
 NAMED(struct ibv_pd *, ibv_alloc_pd, (struct ibv_context * ctx), (ctx),
       if (v) have(PD, v))
 NAMED(int, ibv_dealloc_pd, (struct ibv_pd * pd), (pd), gone(find(PD, pd), v))
-/* ibv_reg_mr and ibv_reg_mr_iova call it, too. */
+/* They call the next one: that is us, unless libibverbs has -Bsymbolic-functions. */
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+NAMED(struct ibv_mr *, ibv_reg_mr,
+      (struct ibv_pd * pd, void *addr, size_t len, int access),
+      (pd, addr, len, access),
+      if (v && !find(REGION, v)) have_region(v, (uintptr_t)addr, access))
+NAMED(struct ibv_mr *, ibv_reg_mr_iova,
+      (struct ibv_pd * pd, void *addr, size_t len, uint64_t iova, int access),
+      (pd, addr, len, iova, access),
+      if (v && !find(REGION, v)) have_region(v, iova, access))
 NAMED(struct ibv_mr *, ibv_reg_mr_iova2,
       (struct ibv_pd * pd, void *addr, size_t len, uint64_t iova,
        unsigned access),
@@ -200,7 +215,6 @@ static int poll_cq(struct ibv_cq *v, int n, struct ibv_wc *wc)
 		finish(&wc[i]);
 	cq->polled = true;
 	cq->begun |= k > 0;
-	cq->taken |= k > cq->missed;
 	cq->missed -= k < cq->missed ? k : cq->missed;
 	return (int)k;
 }
@@ -223,66 +237,41 @@ static int req_notify_cq(struct ibv_cq *v, int solicited_only)
 			cq->polled = false;
 	cq->armed = true;
 	cq->by = pthread_self();
-	cq->taken = false;
 	return real(v->context)->req_notify_cq(v, solicited_only);
 }
 
-/* A program is about to wait: will an event come? Or does one come at once for nothing:
- * that of a completion which has been polled (man ibv_get_cq_event)? */
-static bool before_wait(const struct ibv_comp_channel *channel,
-			struct ibv_cq **v, void **context)
+/* A program is about to wait: will an event come? */
+static void before_wait(const struct ibv_comp_channel *channel)
 {
 	LOCKED;
-	const bool waits = !(fcntl(channel->fd, F_GETFL) & O_NONBLOCK);
-	struct cq *comes = NULL;
-
-	for (struct cq *cq = NULL; (cq = next_of(CQ, cq));) {
-		if (cq->o.cq->channel != channel || !cq->armed)
-			continue;
-		if (waits && pthread_equal(cq->by, pthread_self()) &&
+	if (fcntl(channel->fd, F_GETFL) & O_NONBLOCK)
+		return;
+	for (struct cq *cq = NULL; (cq = next_of(CQ, cq));)
+		if (cq->o.cq->channel == channel && cq->armed &&
+		    pthread_equal(cq->by, pthread_self()) &&
 		    (cq->missed || !cq->polled))
 			report("ARMED-NOT-POLLED", NULL, NULL,
 			       "the CQ was armed and not polled once more: "
 			       "what came before that raises no event");
-		if (cq->taken)
-			comes = cq;
-	}
-	if (!behaves || !comes || dice(8) != 0)
-		return false;
-	comes->taken = false;
-	comes->spurious++;
-	comes->events++;
-	*v = comes->o.cq;
-	*context = comes->o.cq->cq_context;
-	return true;
 }
 
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **v,
 		     void **context)
 {
-	if (before_wait(channel, v, context))
-		return 0;
+	before_wait(channel);
 	int rc = NEXT(ibv_get_cq_event)(channel, v, context);
 	LOCKED;
 
-	if (rc == 0) {
-		struct cq *cq = cq_of(*v);
-		cq->armed = false;
-		cq->events++;
-	}
+	if (rc == 0)
+		cq_of(*v)->armed = false, cq_of(*v)->events++;
 	return rc;
 }
 
 void ibv_ack_cq_events(struct ibv_cq *v, unsigned n)
 {
 	LOCKED;
-	struct cq *cq = cq_of(v);
-	unsigned ours = n < cq->spurious ? n : cq->spurious;
-
-	cq->acks += n;
-	cq->spurious -= ours;
-	if (n > ours)
-		NEXT(ibv_ack_cq_events)(v, n - ours);
+	cq_of(v)->acks += n;
+	NEXT(ibv_ack_cq_events)(v, n);
 }
 
 int ibv_get_async_event(struct ibv_context *ctx, struct ibv_async_event *event)
@@ -470,6 +459,18 @@ static void at_end(int status, void *arg)
 	pthread_mutex_unlock(&mutex);
 }
 
+static void in_child(void) /* another thread of the parent may have had it */
+{
+	mutex = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+}
+
+/* First of all, so that it comes behind what the program does at its end. */
+static __attribute__((constructor)) void at_start(void)
+{
+	on_exit(at_end, NULL);
+	pthread_atfork(NULL, NULL, in_child);
+}
+
 static void begin(void)
 {
 	const char *seed = getenv("STRICT_SEED");
@@ -477,7 +478,6 @@ static void begin(void)
 	if (state)
 		return;
 	self = getpid();
-	on_exit(at_end, NULL);
 	if (seed)
 		state = strtoull(seed, NULL, 10);
 	else if (getrandom(&state, 4, 0) != 4)

@@ -52,7 +52,7 @@ static bool make_shadow(struct region *mr)
 	size_t len = mr->o.mr->length;
 
 	if (mr->shadow || mr->opaque)
-		return mr->shadow;
+		return !mr->opaque;
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mr->shadow = NEXT(ibv_reg_mr_iova2)(mr->o.mr->pd, p, len, (uintptr_t)p,
@@ -97,23 +97,23 @@ static void return_bytes(struct use *u, bool written)
 {
 	if (!u->mr)
 		return;
-	if (!written) {
-		bool ok = u->shadow && readable(u->at, u->len);
-		for (size_t i = 0; ok && i < u->len; i++)
-			if ((unsigned char)u->at[i] == POISON)
-				u->at[i] = u->shadow[i];
-	} else if (u->shadow) {
-		if (u->check && ((unsigned char)*u->at != POISON ||
-				 memcmp(u->at, u->at + 1, u->len - 1) != 0))
-			report("BUFFER-WRITTEN", u->req, NULL,
-			       "somebody wrote where the device is to write, "
-			       "before the completion was polled");
-		memcpy(u->at, u->shadow, u->len);
-	} else if (u->check && !u->dest && sum_of(u->at, u->len) != u->sum) {
+	const bool there = readable(u->at, u->len);
+	const bool judged = written && u->check;
+
+	if (judged && u->dest && u->shadow &&
+	    !(there && (unsigned char)*u->at == POISON &&
+	      memcmp(u->at, u->at + 1, u->len - 1) == 0))
+		report("BUFFER-WRITTEN", u->req, NULL,
+		       "somebody wrote where the device is to write, "
+		       "before the completion was polled");
+	else if (judged && !u->dest &&
+		 !(there && sum_of(u->at, u->len) == u->sum))
 		report("BUFFER-CHANGED", u->req, NULL,
 		       "the bytes changed between the post and the poll of "
 		       "their completion: the device may send either");
-	}
+	for (size_t i = 0; there && u->shadow && i < u->len; i++)
+		if ((unsigned char)u->at[i] == POISON || (written && !judged))
+			u->at[i] = u->shadow[i];
 	LIST_REMOVE(u, link);
 	u->mr = NULL;
 }
@@ -217,8 +217,11 @@ static void fail(struct req *r, struct ibv_wc *wc)
 	wc->status = said.status;
 	wc->qp_num = said.qp_num;
 	wc->vendor_err = said.vendor_err;
-	if (r->queue)
-		r->queue->qp->state = IBV_QPS_ERR;
+	for (struct qp *qp = NULL; r->queue && (qp = next_of(QP, qp));)
+		if (qp->num == (r->qp_num ? r->qp_num
+					  : said.qp_num) && /* or SRQ */
+		    qp->o.ctx == r->queue->qp->o.ctx)
+			qp->state = IBV_QPS_ERR;
 }
 
 void finish(struct ibv_wc *wc)
@@ -432,7 +435,7 @@ int post(struct queue *q, struct ibv_send_wr w)
 		{ n > q->max_sge, "TOO-MANY-SGE", "SGEs", n, q->max_sge },
 		{ by_cpu && !dest && len > qp->max_inline, "INLINE-LENGTH",
 		  "bytes INLINE", len, qp->max_inline },
-		{ by_cpu && read, "INLINE-READ", "bytes INLINE of a READ", len,
+		{ by_cpu && dest, "INLINE-READ", "bytes INLINE of no send", len,
 		  0 },
 		{ (read || atomic) && !qp->rd_atomic, "RD-ATOMIC",
 		  "READs and atomics at a time (max_rd_atomic)", 1, 0 },

@@ -75,16 +75,13 @@ struct region {
 
 struct cq {
 	struct obj o;
-	unsigned due;    /* completions that may still come to the program */
-	unsigned missed; /* came before it was armed, and not given out yet */
-	bool polled;     /* since then */
-	bool begun;      /* some have been given out, ever */
-	bool armed;
+	unsigned due;      /* completions that may still come to the program */
+	unsigned missed;   /* came before it was armed, and not given out yet */
+	bool polled;       /* since then */
+	bool armed, begun; /* begun: some have been given out, ever */
 	pthread_t by;
-	bool taken; /* since then, a completion that raises an event */
-	unsigned events, acks, spurious;
+	unsigned events, acks, n_held;
 	struct ibv_wc *held; /* taken from the device, not yet from us */
-	unsigned n_held;
 	struct ibv_cq_ex ex; /* its own functions, if it has any */
 };
 
