@@ -166,8 +166,9 @@ as_promised() {
 	return $bad
 }
 
-# ours FILE: what git has of FILE; in a handout, as it was handed out. changed_here FILE:
-# does it differ from that? A student's exercise does, and the tests of exercises skip it.
-shipped() { : "${base:=$(git rev-parse -q --verify refs/tags/shipped || echo HEAD)}"; }
+# ours FILE: FILE as it was handed out, or cloned, if git has it. changed_here FILE: does it
+# differ from that? A student's exercise does, and the tests of exercises skip it.
+shipped() { : "${base:=$(git rev-parse -q --verify refs/tags/shipped ||
+	git merge-base HEAD "${upstream-origin/HEAD}" 2>/dev/null || echo HEAD)}"; }
 ours() { shipped && git show "$base:./$1" 2>/dev/null; }
 changed_here() { shipped && ours "$1" >/dev/null && ! git diff --quiet "$base" -- "$1"; }

@@ -91,7 +91,7 @@ last_lines() { tail -qn 1 "$@" 2>/dev/null | paste -sd '|'; }
 built() {
 	local f
 	for f; do
-		[ -e "$f" ] || { echo "# not judged, missing: $f" && return 1; }
+		[ -e "$f" ] || { echo "# not judged, missing: $f" && failed=1 && return 1; }
 	done
 }
 
