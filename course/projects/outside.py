@@ -141,6 +141,12 @@ class Program:
                 ticks += sum(map(int, stat.read().rpartition(')')[2].split()[11:13]))
         return ticks / os.sysconf('SC_CLK_TCK')
 
+    def share(self, seconds):
+        """What share of a CPU it uses from now on, for so long."""
+        since, used = time.monotonic(), self.cpu()  # on its own machine: to ask takes a while
+        time.sleep(seconds)
+        return (self.cpu() - used) / (time.monotonic() - since)
+
     def work(self):
         """Changes while it uses the CPU."""
         return int(self.cpu() * 5)
