@@ -535,8 +535,6 @@ static void refused(void)
 	must(wait_for(&us, 1) != IBV_WC_SUCCESS, "it is not refused");
 }
 
-/* Faults that break no rule of the device, for random programs: docs/strict.md says that
- * the first shows in the program's own comparison, and the others not at all. */
 /* The worst change: the memory is gone. */
 static void freed(void)
 {
@@ -553,6 +551,8 @@ static void freed(void)
 	must(!ibv_dereg_mr(mr), "ibv_dereg_mr");
 }
 
+/* Faults that break no rule of the device, for random programs: docs/strict.md says that
+ * the first shows in the program's own comparison, and the others not at all. */
 static void early_look(void)
 {
 	post(READ, 0, 64, SIG);

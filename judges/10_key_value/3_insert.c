@@ -25,8 +25,9 @@ static struct move {
 	uint64_t key, value;
 } moves[3];
 static int n_moves, changed, looks;
-static int quicker,
-	quicker_at; /* so often others insert and delete your key before a change */
+/* So often others insert and delete your key in that slot before a change. */
+static int quicker;
+static unsigned quicker_at;
 
 static void others_move(void)
 {
@@ -57,7 +58,7 @@ bool change(unsigned s, uint64_t version, uint64_t key, uint64_t value)
 	one_more_request();
 	others_move();
 	if (quicker-- > 0)
-		others_put((unsigned)quicker_at, KEY, 0);
+		others_put(quicker_at, KEY, 0);
 	struct slot *slot = &table.slot[s];
 	uint64_t odd = count_of(version | 1) | UINT64_C(1) << 56;
 
