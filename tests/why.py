@@ -55,15 +55,17 @@ with tempfile.TemporaryDirectory(prefix="a log ") as place:
     test("make why LOG=FILE: the cause, then what follows from it",
          typed(["make", "-s", "why", f"LOG={file}"], b"", first))
     test("make why reads standard input", typed(["make", "-s", "why"], LOG, first))
-    for name, log, said in (("an unknown log", b"no\nlog\n", "none of 2 lines is known"),
-                            ("more digits than a known number", b"(synd 0x17)\n", "none of 1 lines"),
-                            ("colours, and zeros of a crash", b"\0\0\x1b[33mnvme1: \x1b[0mConnect rejected: status 8\n" * 9, "9 of 9 lines"),
+    for name, log, said in (("an unknown log, a number with more digits", b"no\n(synd 0x17)\n", "none of 2 lines is known"),
+                            ("colours, and zeros of a crash", b"\0\0\x1b[33mnvme1: Connect \x1b(Brejected: status 8\n" * 9, "9 of 9 lines"),
                             ("a line of a megabyte", b"x FAIL " * 150000, "none of 1 lines"),
+                            ("a long record", b"x" * 9000 + b" transport retry counter exceeded\n", "1 of 1 lines"),
                             ("a log of 9 999 lines", LOG * 3333, "6666 of 9999 lines"),
                             ("a log of ten times as many", LOG * 33330, "66660 of 99990 lines")):
         test(f"{name}: a line says so", typed(["course/why"], log, [said]))
     for name, command, log, said in (("an empty log", [], b" \n", "standard input is empty"),
-                                     ("a binary", [], b"FAIL\0", "standard input is no text"),
+                                     ("a binary", [], b"FAIL\0", "standard input is no text (zcat?"),
+                                     ("a .gz", [], b"\x1f\x8bFAIL", "standard input is no text"),
+                                     ("two files", [place, place], b"", "cat A B"),
                                      ("no such file", [f"{place}/x"], b"", "No such file"),
                                      ("a directory", [place], b"", "Is a directory")):
         test(f"{name}: a line says so", typed(["course/why", *command], log, [said], 1))
