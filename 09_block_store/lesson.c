@@ -24,8 +24,9 @@ void command_pack(uint8_t msg[COMMAND_LEN], const struct command *c)
 {
 	struct command big = swapped(*c);
 
-	memset(msg, 0, COMMAND_LEN);
+	/* The same command once more changes no byte, at no moment. */
 	memcpy(msg, &big, sizeof big);
+	memset(msg + sizeof big, 0, COMMAND_LEN - sizeof big);
 }
 
 struct command command_unpack(const uint8_t msg[COMMAND_LEN])

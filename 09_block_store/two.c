@@ -26,6 +26,13 @@ static void look(uint64_t block[][WORDS], uint64_t first, uint32_t count)
 				die("act 4: a block is not as it was written");
 }
 
+static void done(struct client *c, uint32_t tag, uint64_t first, uint32_t came)
+{
+	if (c->status[tag] != ST_OK)
+		die("act 4: %s", status_names[c->status[tag]]);
+	look(c->buffer[tag], first, came);
+}
+
 /* DOC: many-tags. All tags are under way, all the time. Whichever is done first
  * is looked at, and used again. Both clients use the same blocks. */
 static void work_with_all_tags(struct client *c, uint64_t number)
@@ -40,9 +47,8 @@ static void work_with_all_tags(struct client *c, uint64_t number)
 
 		for (int t = 0; t < TAGS; t++)
 			overtook += began[t] < began[tag];
-		if (n > TAGS && c->status[tag] != ST_OK)
-			die("act 4: %s", status_names[c->status[tag]]);
-		look(c->buffer[tag], first[tag], came[tag]);
+		if (n > TAGS)
+			done(c, tag, first[tag], came[tag]);
 		uint32_t operation = OP_READ + (uint32_t)rand_r(&seed) % 3;
 		uint32_t count = 1 + (uint32_t)rand_r(&seed) % MAX_COUNT;
 		began[tag] = n;
@@ -51,8 +57,10 @@ static void work_with_all_tags(struct client *c, uint64_t number)
 		fill(c, tag, number << 48 | n << 8 | first[tag]);
 		start(c, tag, operation, first[tag], count);
 	}
-	for (int t = 0; t < TAGS; t++)
-		finish(c);
+	for (int t = 0; t < TAGS; t++) {
+		uint32_t tag = finish(c);
+		done(c, tag, first[tag], came[tag]);
+	}
 	if (overtook == 0)
 		die("act 4: no reply overtook another");
 	note("client %d: %d times overtaken", (int)number, overtook);

@@ -274,7 +274,7 @@ static int try_rtr(struct ep *ep, const struct qp_info *peer)
 			.dlid = peer->lid, /* InfiniBand routes by LID */
 			/* RoCE has no LIDs: the address is the GID, which
 			 * travels in the global routing header. */
-			.is_global = peer->lid == 0 || ep->opt->gid_index >= 0,
+			.is_global = 1,
 			.grh = {
 				.dgid = peer->gid,
 				.sgid_index = ep->gid_index, /* our own table */
