@@ -70,7 +70,7 @@ static void have_region(struct ibv_mr *v, uint64_t iova, int access)
 {
 	struct region *mr = have(REGION, v);
 
-	mr->iova = access & IBV_ACCESS_ZERO_BASED ? 0 : iova;
+	mr->iova = iova;
 	mr->access = (unsigned)access;
 	mr->opaque = v->length > 1 << 30 || (access & IBV_ACCESS_ON_DEMAND) ||
 		     !readable(v->addr, 1);
