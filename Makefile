@@ -21,13 +21,16 @@ PROGRAMS := $(patsubst %.c,$B/%,$(filter-out $(PARTS),$(wildcard [0-9][0-9]_*/*.
 ifeq ($(HOSTS),2)
 export LAB := hosts
 else ifneq ($(filter-out 1,$(HOSTS)),)
-$(error HOSTS=$(HOSTS): 1 or 2)
+$(error HOSTS=$(HOSTS): 1 or 2; or type unset HOSTS)
 endif
 
 # make need not look for rules of its own, nor for one that makes a .d file.
 MAKEFLAGS += -r
 %.d: ;
 .DELETE_ON_ERROR:
+ifneq ($(filter break-%,$(MAKECMDGOALS)),)
+.NOTPARALLEL: # one after the other
+endif
 .SECONDARY:
 
 .PHONY: all help deps deps-tools doctor lab-up lab-down lab-shell atomic-write why bench bench-record \
@@ -142,5 +145,5 @@ include bench/bench.mk tests/tests.mk $(wildcard */*/*.mk)
 # not for one lesson, nor for what compiles nothing.
 FEW := run-% ex-% hint-% reset-% progress lab-% help why
 OF := $(if $(filter-out $(FEW),$(or $(MAKECMDGOALS),all)),,$(addsuffix _*,$(basename $(patsubst ex-%,%,$(MAKECMDGOALS:run-%=%)))))
--include $(wildcard $(patsubst %,$B/%/*.d,$(if $(OF),common common/plumbing course judges \
+-include $(wildcard $(patsubst %,$B/%/*.d,$(if $(OF),common common/plumbing course judges lab/strict \
 	$(OF) $(OF:%=%/exercises) $(OF:%=judges/%),* */* */*/*)))

@@ -1,13 +1,14 @@
 # In a lesson's directory: the targets of the top, without the lesson's number.
-NUMBER := $(firstword $(subst _, ,$(notdir $(CURDIR))))
+LESSON := $(lastword $(notdir $(CURDIR))) # blanks in the path make several words
+NUMBER := $(firstword $(subst _, ,$(LESSON)))
 TOP := $(MAKE) --no-print-directory -C ..
 
 .PHONY: all run check trace check-trace break help
 all:
-	@$(TOP) $(notdir $(CURDIR))
+	+@$(TOP) $(LESSON)
 run check trace check-trace break:
-	@$(TOP) $@-$(NUMBER)
+	+@$(TOP) $@-$(NUMBER)
 help:
-	@$(TOP) help
+	+@$(TOP) help
 break-% trace-% ex-% hint-% reset-%:
-	@$(TOP) $(firstword $(subst -, ,$@))-$(NUMBER).$*
+	+@$(TOP) $(firstword $(subst -, ,$@))-$(NUMBER).$*

@@ -28,7 +28,7 @@ parts_of() {
 visit_lab() {
 	[ -z "${LAB_IN-}${LAB_VISIT-}" ] || return 0
 	local fifos
-	fifos=$(mktemp -d)
+	fifos=$(mktemp -d) || exit
 	mkfifo "$fifos/ask" "$fifos/answer"
 	lab/lab run course/in-lab <"$fifos/ask" >"$fifos/answer" &
 	export LAB_VISIT=$!
@@ -71,7 +71,7 @@ in_lab() {
 		lab/lab run "$@" </dev/null
 		return
 	fi
-	said=$(mktemp -d)
+	said=$(mktemp -d) || return 125
 	ask_lab "$said" "$(printf '%q ' "$@")"
 	rc=$?
 	cat "$said/said"
@@ -166,9 +166,9 @@ as_promised() {
 	return $bad
 }
 
-# ours FILE: FILE as it was handed out, or cloned, if git has it. changed_here FILE: does it
-# differ from that? A student's exercise does, and the tests of exercises skip it.
+# ours FILE: FILE as it was handed out, or when a judge was last changed, if git has it.
+# changed_here FILE: does it differ? A student's exercise does, and the tests of exercises skip it.
 shipped() { : "${base:=$(git rev-parse -q --verify refs/tags/shipped ||
-	git merge-base HEAD "${upstream-origin/HEAD}" 2>/dev/null || echo HEAD)}"; }
+	git log -1 --format=%H -- "${ours-judges}")}"; } 2>/dev/null
 ours() { shipped && git show "$base:./$1" 2>/dev/null; }
 changed_here() { shipped && ours "$1" >/dev/null && ! git diff --quiet "$base" -- "$1"; }
