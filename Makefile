@@ -111,7 +111,7 @@ run-% check-% break-% trace-% ex-% hint-% reset-% judge-%:
 help: ## this list
 	@course/help $(MAKEFILE_LIST)
 deps: ## install what is needed, by package name
-deps-tools: ## the same, and what only make bench, book and test-pages need
+deps-tools: ## the same, and what only make bench, book, test-pages and watch-nvme need
 deps deps-tools:
 	@lab/deps $(if $(@:deps=),more)
 doctor: ## check what a run needs, and say how to fix it

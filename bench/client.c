@@ -4,7 +4,7 @@
  *
  * -m rate keeps -q messages under way. -m latency has one: SEND and WRITE go to
  * and fro, and half of a round trip counts, as in perftest; a READ or atomic counts
- * whole. All is compared after the timed part, or inside it (-V 1). A line
+ * whole. The last of each slot is compared after the timed part, or all inside it (-V 1). A line
  * "result ..." has the numbers for scripts; on soft-RoCE the times mean nothing,
  * but counts do, and ratios of runs side by side.
  */
