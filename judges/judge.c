@@ -231,7 +231,9 @@ static int on_post_send(struct ibv_qp *qp, struct ibv_send_wr *list,
 		seen.last_signaled = wr->send_flags & IBV_SEND_SIGNALED;
 		seen.signaled += seen.last_signaled;
 	}
-	return real_ops.post_send(qp, list, bad);
+	int rc = real_ops.post_send(qp, list, bad);
+	*bad = rc ? *bad : list; /* behind a 0 it says nothing */
+	return rc;
 }
 
 static int on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *list,

@@ -4,7 +4,7 @@
  *
  * Pieces of the peer's memory are copied to another place of the peer's memory.
  * read[i] fetches piece i to a buffer of ours; write[i] takes it from there.
- * All fields of these requests are set, except next and send_flags. Below, each
+ * All fields of these requests are set, except next and send_flags, which are 0. Below, each
  * WRITE waits for its READ. The copy is right, and takes n + 1 round trips.
  *
  * Write copy_pieces(): the same 2 n requests in one list that takes two round

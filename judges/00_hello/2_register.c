@@ -14,6 +14,10 @@
  * hint2.zh: 别人能写的内存，本端网卡也必须有权写。MR 的起止就是那个部分的起止：
  * hint2.zh: sizeof desk->letter。
  */
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "2_register.h"
 
 enum { LEN = 8, RIGHTS = 4 };
@@ -87,6 +91,23 @@ static void look_at(const char *name, const struct ibv_mr *mr, void *part,
 	}
 }
 
+/* No memory is there: a call fails, and must end the program, here a child. */
+static void nothing_there(void)
+{
+	struct regions mr = { 0 };
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+		register_desk(d.you.pd, NULL, &mr);
+		_exit(0);
+	}
+	about("%s", "");
+	if (waitpid(pid, &status, 0) != pid || status == 0)
+		wrong("a call failed, and you did not end the program");
+}
+
 void judge(void)
 {
 	struct regions mr = { 0 };
@@ -104,4 +125,5 @@ void judge(void)
 	about("letter");
 	if (!sends(mr.letter))
 		wrong("your NIC cannot send from it");
+	nothing_there();
 }

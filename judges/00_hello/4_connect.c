@@ -15,7 +15,10 @@
  * hint2.zh: send、DOC: poll。切换到 RTR 时，对端给出 qp_num、psn、gid、lid，也
  * hint2.zh: 许还有 MTU；sgid_index 和 port_num 是本端自己的。
  */
+#include <fcntl.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "4_connect.h"
 
@@ -43,6 +46,28 @@ static struct ibv_qp_attr attributes(const struct end *e)
 	return a;
 }
 
+/* From RTS on. */
+static void look_at_rts(const struct end *me)
+{
+	struct ibv_qp_attr a = attributes(me);
+
+	about("the QP of %s", names[me - end]);
+	if (a.timeout == 0)
+		wrong("timeout 0: it waits for an ACK for ever");
+	if (a.retry_cnt == 0)
+		wrong("retry_cnt 0: a packet that was lost is not sent again");
+	double s = 4.096e-6 * (double)(UINT64_C(1) << a.timeout) *
+		   (a.retry_cnt + 1);
+	if (s > 60)
+		wrong("timeout %d and retry_cnt %d: a lost peer is noticed "
+		      "after %.0f s",
+		      a.timeout, a.retry_cnt, s);
+	if (a.sq_psn != me->psn)
+		wrong("sq_psn is not its own first PSN");
+	if (a.retry_cnt == 7)
+		wrong("retry_cnt 7: rxe tries for ever (a NIC eight times)");
+}
+
 /* From RTR on: what it was told, and what it should have been. */
 static void look_at(const struct end *me, const struct end *peer)
 {
@@ -67,20 +92,8 @@ static void look_at(const struct end *me, const struct end *peer)
 		wrong("sgid_index is not that of its own GID");
 	if (a.qp_access_flags != 0)
 		wrong("the peer has rights to our memory");
-	if (a.qp_state != IBV_QPS_RTS)
-		return;
-	if (a.timeout == 0)
-		wrong("timeout 0: it waits for an ACK for ever");
-	if (a.retry_cnt == 0)
-		wrong("retry_cnt 0: a packet that was lost is not sent again");
-	double s = 4.096e-6 * (double)(UINT64_C(1) << a.timeout) *
-		   (a.retry_cnt + 1);
-	if (s > 60)
-		wrong("timeout %d and retry_cnt %d: a lost peer is noticed "
-		      "after %.0f s",
-		      a.timeout, a.retry_cnt, s);
-	if (a.retry_cnt == 7)
-		wrong("retry_cnt 7: rxe tries for ever (a NIC eight times)");
+	if (a.qp_state == IBV_QPS_RTS)
+		look_at_rts(me);
 }
 
 static int receives; /* before this turn */
@@ -90,9 +103,6 @@ static void posts(const struct ibv_send_wr *wr)
 	(void)wr;
 	for (int i = 0; i < 2; i++)
 		look_at(&end[i], &end[!i]);
-	about("the QP of from");
-	if (attributes(&end[0]).sq_psn != end[0].psn)
-		wrong("sq_psn is not its own first PSN");
 	about("%s", "");
 	if (seen.receives == receives)
 		wrong("the message leaves, and no receive is posted");
@@ -138,6 +148,8 @@ static void done(uint32_t len, int turn)
 		if (attributes(&end[i]).qp_state != IBV_QPS_RTS)
 			wrong("the QP of %s is in state %s at the end",
 			      names[i], states[attributes(&end[i]).qp_state]);
+	look_at_rts(&end[1]);
+	about("%s", "");
 	if (seen.found < 2)
 		wrong("it returned, and took %d completions of 2", seen.found);
 	if (seen.posted > 1 || seen.receives > 1)
@@ -149,6 +161,31 @@ static void done(uint32_t len, int turn)
 		if (place[i] != '.')
 			wrong("more than len bytes came");
 	note("turn %d: %u bytes", turn + 1, len);
+}
+
+/* The message comes into memory that the NIC may not write: both completions are
+ * errors, which must end the program, here a child with devices of its own. */
+static void refused(void)
+{
+	static const struct ibv_qp_cap cap = { 0 };
+	static struct duo e;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+		duo_open(&e, cap);
+		end[0] = end_of(&e.you, IBV_MTU_1024,
+				register_memory(&e.you, text, ROOM, 0));
+		end[1] = end_of(&e.peer, IBV_MTU_1024,
+				register_memory(&e.peer, place, ROOM, 0));
+		send_one(&end[0], &end[1], 17);
+		_exit(0);
+	}
+	about("%s", "");
+	if (waitpid(pid, &status, 0) != pid || status == 0)
+		wrong("a completion is an error, and you did not end the "
+		      "program");
 }
 
 void judge(void)
@@ -182,4 +219,5 @@ void judge(void)
 		send_one(&end[0], &end[1], len);
 		done(len, turn);
 	}
+	refused();
 }

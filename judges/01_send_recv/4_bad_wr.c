@@ -11,6 +11,8 @@
  * hint2.zh: bad 指向第一个没有投递的请求。从它继续，不要从头再来，直到
  * hint2.zh: ibv_post_send 返回 0。
  */
+#include <string.h>
+
 #include "4_bad_wr.h"
 
 enum { N = 4, LISTS = 3, RECEIVES = 16, CLAIMED = 99 };
@@ -25,6 +27,9 @@ static void posts(const struct ibv_send_wr *wr)
 {
 	int bit = 1 << ((int)wr->imm_data - 1);
 
+	if (seen.posted > 100)
+		wrong("posted again and again: if 0 is returned, bad says "
+		      "nothing");
 	if (calls != seen.lists) {
 		calls = seen.lists;
 		cut = false;
@@ -44,7 +49,7 @@ void judge(void)
 {
 	struct duo d;
 	char out = 'x', in;
-	struct ibv_send_wr wr[N];
+	struct ibv_send_wr wr[N], was[N];
 	struct ibv_wc wc;
 
 	duo_up(&d);
@@ -65,6 +70,8 @@ void judge(void)
 			wr[i].send_flags = IBV_SEND_SIGNALED;
 			wr[i].num_sge = refused[list] >> i & 1 ? CLAIMED : 1;
 			wr[i].next = i + 1 < N ? &wr[i + 1] : NULL;
+			was[i] = wr[i];
+			was[i].num_sge = 1;
 		}
 		post_all(&d.you, wr);
 
@@ -81,5 +88,10 @@ void judge(void)
 			expect_completion(&d.you, "SEND");
 		if (completes_within(&d.you, 10, &wc))
 			wrong("one completion too many");
+		for (int i = 0; i < N; i++)
+			if (memcmp(&wr[i], &was[i], sizeof was[i]) != 0)
+				wrong("more was changed of message %d than "
+				      "num_sge",
+				      i + 1);
 	}
 }

@@ -16,7 +16,7 @@
 #include "2_gather.h"
 #include "writes.h"
 
-enum { CALLS = 5, GAP = 9 };
+enum { CALLS = 6, GAP = 9 };
 
 /* n pieces. In front of which is a gap here, and over there: a bit each. */
 static const struct {
@@ -27,6 +27,7 @@ static const struct {
 	{ .n = 6, .here = 62, .there = 0, .requests = 2 },
 	{ .n = 4, .here = 8, .there = 4, .requests = 2 },
 	{ .n = 6, .here = 0, .there = 4, .requests = 2 },
+	{ .n = 8, .here = 0, .there = 254, .requests = 8 },
 };
 
 static void posts(const struct ibv_send_wr *wr)

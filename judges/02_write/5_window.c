@@ -24,6 +24,7 @@ enum { WINDOW = 64 };
 static struct ibv_mw *mw;
 static struct ibv_mr *mr;
 static uint32_t key; /* that mw has now */
+static bool bound;   /* rxe crashes if a void key is made void (rxe_mw.c) */
 
 static void posts(const struct ibv_send_wr *wr)
 {
@@ -31,6 +32,10 @@ static void posts(const struct ibv_send_wr *wr)
 
 	if (wr->opcode == IBV_WR_LOCAL_INV && wr->invalidate_rkey != key)
 		wrong("take_back() names another key than the present one");
+	if (wr->opcode == IBV_WR_LOCAL_INV && !bound)
+		wrong("a LOCAL_INV of a key that is void already");
+	if (wr->opcode == IBV_WR_LOCAL_INV)
+		bound = false;
 	if (wr->opcode != IBV_WR_BIND_MW)
 		return;
 	if (mw->rkey != key)
@@ -42,6 +47,7 @@ static void posts(const struct ibv_send_wr *wr)
 	if (part->mw_access_flags != IBV_ACCESS_REMOTE_WRITE)
 		wrong("the window gives other rights than to WRITE");
 	key = wr->bind_mw.rkey;
+	bound = true;
 }
 
 static const struct watch all = { .posts = posts, .looks = looks };
@@ -113,6 +119,7 @@ void judge(void)
 	send.invalidate_rkey = key;
 	execute(&d.peer, send);
 	expect_completion(&d.you, "a key is given back");
+	bound = false;
 
 	borrow(2);
 	uint32_t old = key;

@@ -22,6 +22,7 @@
 
 #include "4_offsets.h"
 #include "lesson.h"
+#include "wire.h"
 
 enum { N = 7, FITS = HEAD + BODY };
 static const struct entry directory[N] = {
@@ -77,6 +78,7 @@ void judge(void)
 	struct duo d;
 
 	duo_up(&d);
+	wire_slow(&d.peer, 20); /* nothing is here before its completion */
 	for (int k = 0; k < DATA; k++)
 		data[k] = byte_at(k);
 	for (int i = 0; i < N; i++) {
@@ -100,6 +102,8 @@ void judge(void)
 		watch(&d.you, &eyes);
 		int is = fetch_record(&d.you, &mine, to->lkey, from->rkey,
 				      record);
+		if (seen.found < seen.posted)
+			wrong("you returned, and a READ may not be complete");
 		if (is != right_is)
 			wrong("you returned %d, and it has %u bytes", is, len);
 		right.entry = mine.entry; /* you may have turned it round */

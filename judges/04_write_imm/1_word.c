@@ -28,6 +28,7 @@ static const struct {
 	{ .wire = 0x30000000, .type = STOP, .value = 0 },
 	{ .wire = 0x1abcdef1, .type = DATA, .value = 0xabcdef1 },
 	{ .wire = 0x00000005, .type = 0, .value = 5 },
+	{ .wire = 0x40000005, .type = 0, .value = 5 },
 	{ .wire = 0x70000005, .type = 0, .value = 5 },
 };
 

@@ -88,6 +88,8 @@ static void look_at_it(uint32_t at, uint32_t len)
 		wrong("the immediate says %u bytes, and it was %u",
 		      ntohl(wc.imm_data), len);
 	enough(1, 2, 1);
+	if (!seen.last_signaled)
+		wrong("no completion says that \"done\" was sent");
 	if (seen.found < 2)
 		wrong("you did not take the completion");
 }

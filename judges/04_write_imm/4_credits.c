@@ -64,6 +64,9 @@ static void looks(void)
 	static int batch;
 	int n_full = seen.posted - credits;
 
+	if (seen.receives - credits > SLOTS)
+		wrong("more receives are posted than credits came");
+
 	if (seen.posted < MESSAGES && n_full < SLOTS) {
 		if (seen.in_vain > A_WAIT)
 			wrong("you wait, and %d of %d slots are free",

@@ -114,6 +114,9 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq,
 		if (seen.found < sent)
 			wrong("you fall asleep, and message %d is in the queue",
 			      seen.found);
+		if (seen.receives < RECEIVES + seen.found)
+			wrong("you fall asleep, and a receive is not posted "
+			      "again");
 		if (!asked)
 			wrong("message %d: you sleep, and asked for no event",
 			      sent);

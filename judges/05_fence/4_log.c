@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "4_log.h"
+#include "wire.h"
 
 static struct log log_over_there;
 static struct writer writer;
@@ -57,7 +58,7 @@ static void judge_entry(void)
 
 	if (!place)
 		wrong("no place was reserved");
-	if (seen.found < 2)
+	if (seen.found < 2 || !seen.last_signaled)
 		wrong("append() returns before its last WRITE has completed");
 	if (strcmp(place->text, writer.entry.text) != 0 || place->valid != 1)
 		wrong("the entry is not at its place");
@@ -73,6 +74,7 @@ void judge(void)
 	struct duo d;
 
 	duo_up(&d);
+	wire_slow(&d.peer, 20); /* nothing is here before its completion */
 	writer.ep = &d.you;
 	writer.log = (uintptr_t)&log_over_there;
 	writer.rkey =

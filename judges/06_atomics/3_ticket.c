@@ -17,7 +17,7 @@
 static const struct {
 	uint64_t serving, waiting; /* when you come */
 } rounds[] = { { .serving = 0, .waiting = 0 },
-	       { .serving = 100, .waiting = 2 },
+	       { .serving = 1ULL << 40, .waiting = 15 },
 	       { .serving = UINT64_MAX - 1, .waiting = 3 } };
 static uint64_t ticket; /* yours */
 static bool overtaken;

@@ -13,9 +13,11 @@
 #include "4_free_slots.h"
 #include "words_judge.h"
 
-enum { WRITES = 4, ROUNDS = 6 }; /* round WRITES: before a link is written */
-static int number;               /* of the round, from 0 */
-static bool armed; /* client 2 comes before a request of client 1 */
+/* Round WRITES: before a link is written. Then one push() meets client 2 once, one many
+ * times, and one pop() many times. */
+enum { MANY = 12, WRITES = 4, PUSH, PUSH_MANY, POP_MANY, ROUNDS };
+static int number; /* of the round, from 0 */
+static int armed;  /* so often client 2 comes before a request of client 1 */
 static int owner[SLOTS + 1];
 
 static uint64_t take(int client)
@@ -39,8 +41,9 @@ static void give(uint64_t slot)
 }
 
 /* Before client 1 swaps, client 2 takes two slots, or all, and gives one back, or
- * all; in rounds 2 and 4 one so often that there were 256 changes, or 256 push(). In the last two
- * rounds client 1 is in push(), and client 2 takes a slot and keeps it. */
+ * all; in rounds 2 and 4 one so often that there were 256 changes, or 256 push(). In
+ * rounds 5 and 6 client 1 is in push(), and client 2 takes a slot and keeps it. In the
+ * last two it takes one and gives it back before each try of client 1. */
 static void before_request(const struct ibv_send_wr *wr)
 {
 	bool writes = wr->opcode == IBV_WR_RDMA_WRITE;
@@ -53,7 +56,18 @@ static void before_request(const struct ibv_send_wr *wr)
 	    !(number == WRITES ? writes
 			       : wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP))
 		return;
-	armed = false;
+	int again = armed - 1;
+	armed = 0; /* its own requests are not disturbed */
+	if (number == PUSH_MANY || number == POP_MANY) {
+		static uint64_t lent; /* it takes one, and gives it back */
+		uint64_t had = lent;
+
+		lent = had ? 0 : take(2);
+		if (had)
+			give(had);
+		armed = again;
+		return;
+	}
 	uint64_t first = take(2);
 	if (number >= WRITES)
 		return;
@@ -71,6 +85,14 @@ static void before_request(const struct ibv_send_wr *wr)
 	give(first);
 }
 
+/* The clients are two programs: the new head can only come from the old one. */
+static uint64_t head_after(uint64_t head)
+{
+	words[HEAD] = head;
+	push(1);
+	return words[HEAD];
+}
+
 void judge(void)
 {
 	open_words();
@@ -78,14 +100,22 @@ void judge(void)
 	for (number = 0; number < ROUNDS; number++) {
 		for (uint64_t slot = SLOTS; slot >= 1; slot--) {
 			words[slot] = 0; /* the link is the owner's */
-			armed = number >= WRITES && slot == 1;
+			if (slot == 1 && number >= WRITES && number < POP_MANY)
+				armed = number == PUSH_MANY ? MANY : 1;
 			give(slot);
+			armed = 0;
 		}
-		armed = number < WRITES;
+		armed = number < WRITES ? 1 : number == POP_MANY ? MANY : 0;
 		while (take(1))
 			;
 		for (int slot = 1; slot <= SLOTS; slot++)
 			if (!owner[slot])
 				wrong("slot %d is lost", slot);
 	}
+	about("%s", "");
+	uint64_t head = words[HEAD], once = head_after(head);
+	if (head_after(head) != once)
+		wrong("a variable of yours goes into the head: the other "
+		      "client "
+		      "is another program, and has another one");
 }

@@ -122,7 +122,7 @@ void judge(void)
 		uint64_t sum = 0;
 
 		for (int i = 0; i < NUMBERS; i++)
-			sum += numbers[i] = 1 + (unsigned)rand_r(&seed) % 1000;
+			sum += numbers[i] = 1 + 2 * (unsigned)rand_r(&seed);
 		word = 0;
 		broken = false;
 		until_cut = rand_r(&seed) % (NUMBERS - 1);

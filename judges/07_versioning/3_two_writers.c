@@ -25,6 +25,8 @@ static const char *const schedules[][2] = {
 	{ "an update by the other writer right after your look()", ".BE" },
 	{ "the other writer begins right after your look()", ".B..E" },
 	{ "the other writer is at work when you come", "B...E" },
+	{ "the other writer takes its time",
+	  "B........................................E" },
 };
 
 /* The same before each access of yours, so many '.' later. */
@@ -33,13 +35,18 @@ enum { ACCESSES = 8 };
 
 static int looks, writes;
 static bool each_access;
+/* What the exercise gets. The version is elsewhere, so that it can only be changed where
+ * the judge sees it. */
+enum { DECOY = 1 };
+static _Atomic uint64_t decoy;
 
 /* The reader comes when the record is whole, and goes when you are done. */
 uint64_t look(void)
 {
 	if (++looks > 100)
-		wrong("you look for ever, and write nothing");
-	before_access();
+		wrong("you look for ever, and write nothing (is *version "
+		      "loaded by look() or atomic_load()?)");
+	before_access(&decoy);
 	uint64_t v = atomic_load(version);
 
 	if (each_access)
@@ -52,10 +59,11 @@ uint64_t look(void)
 	return v;
 }
 
-void before_access(void)
+_Atomic uint64_t *before_access(_Atomic uint64_t *p)
 {
 	if (each_access)
 		step();
+	return p == &decoy ? version : p;
 }
 
 void write_data(uint64_t n)
@@ -73,7 +81,11 @@ static void try(const char *what, const char *its_steps)
 	start(what, 6, its_steps);
 	looks = writes = 0;
 	step();
-	update(version, MINE);
+	decoy = DECOY;
+	update(&decoy, MINE);
+	if (decoy != DECOY)
+		wrong("you changed *version, and not by the functions "
+		      "atomic_...()");
 	while (each_access && *steps)
 		step();
 	fetch_half(1);

@@ -25,13 +25,14 @@ static const struct schedule {
 	{ .what = "version 0, nobody else", .steps = "", .version = 0 },
 	{ .what = "version 8, nobody else", .steps = "", .version = 8 },
 	{ .what = "the other writer is at work",
-	  .steps = "B....................E",
-	  .version = 8 },
+	  .steps = "B..................................................E",
+	  .version = 1ULL << 40 },
 	{ .what = "the other writer updates between two tries",
 	  .steps = ".BE",
 	  .version = 8 },
 };
 
+static uint64_t found;     /* *u->found, from the completion on */
 static bool pending, mine; /* COMPARE_AND_SWAP: no answer yet; succeeds */
 
 static void on_post(const struct ibv_send_wr *wr)
@@ -49,6 +50,8 @@ static void on_post(const struct ibv_send_wr *wr)
 			wrong("no answer of COMPARE_AND_SWAP before the WRITE");
 		if (!mine)
 			wrong("a WRITE, and COMPARE_AND_SWAP had failed");
+		if (*version % 2 == 0)
+			wrong("a WRITE, and the version is even");
 		if (!wr->next)
 			wrong("behind the WRITE, its list has no "
 			      "FETCH_AND_ADD");
@@ -59,11 +62,20 @@ static void on_found(const struct ibv_wc *wc)
 {
 	(void)wc;
 	pending = false;
+	found = own.word[0];
+}
+
+/* One look is no wait. */
+static bool lets_find(void)
+{
+	return seen.in_vain > 0;
 }
 
 static void try_schedule(const struct schedule *s)
 {
-	static const struct watch w = { .posts = on_post, .found = on_found };
+	static const struct watch w = { .posts = on_post,
+					.found = on_found,
+					.lets_find = lets_find };
 	struct update u = {
 		.odd = request(IBV_WR_ATOMIC_CMP_AND_SWP, &pieces[0],
 			       &record.version, theirs),
@@ -71,11 +83,11 @@ static void try_schedule(const struct schedule *s)
 				theirs),
 		.even = request(IBV_WR_ATOMIC_FETCH_AND_ADD, &pieces[2],
 				&record.version, theirs),
-		.found = &own.word[0],
+		.found = &found,
 	};
 
 	u.odd.send_flags = IBV_SEND_SIGNALED;
-	own.word[0] = 3; /* odd, and of long ago */
+	found = own.word[0] = 3; /* odd, and of long ago */
 	start(s->what, s->version, s->steps);
 	watch(&d.you, &w);
 	update(&d.you, &u);

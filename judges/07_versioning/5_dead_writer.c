@@ -28,6 +28,7 @@ static const char *const schedules[][3] = {
 	{ "a writer that ends, begins again, and dies", "", "EB" },
 };
 
+static const uint64_t first = (1ULL << 40) + 10; /* version */
 static const char *last;
 static int looks, same; /* the same: since the version was another one */
 static bool cut;
@@ -77,7 +78,7 @@ void judge(void)
 {
 	record_up();
 	for (size_t i = 0; i < sizeof schedules / sizeof schedules[0]; i++) {
-		start(schedules[i][0], 10, "B");
+		start(schedules[i][0], first, "B");
 		step();
 		steps = schedules[i][1];
 		last = schedules[i][2];
@@ -85,13 +86,13 @@ void judge(void)
 		looks = same = 0;
 		rescue();
 		/* A reader READ the version before the last update began. */
-		int now = (int)*version, known = 10 + 2 * updates;
+		uint64_t now = *version, known = first + 2 * (uint64_t)updates;
 
 		if (now % 2 != 0)
 			wrong("the version is still odd");
 		if (at_work && now <= known)
-			wrong("version %d again: a reader accepts torn data",
-			      now);
+			wrong("version %llu again: a reader accepts torn data",
+			      (unsigned long long)now);
 		if (record.data[0] != OTHERS + (uint64_t)updates ||
 		    is_torn(record.data))
 			wrong("the data is not that of the last whole update");

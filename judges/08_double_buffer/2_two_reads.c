@@ -22,6 +22,7 @@ static const char *const schedules[][2] = {
 	{ "always a newer one", "1" },
 	{ "now and then four generations at once", "080000000" },
 	{ "now and then three and a half at once", "070000000" },
+	{ "nothing is published yet", "1" },
 };
 
 void judge(void)
@@ -29,12 +30,14 @@ void judge(void)
 	static uint64_t to[WORDS];
 
 	buffers_up();
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct reader r = { 0 };
 		uint64_t last = 0;
 
 		about("%s", schedules[i][0]);
 		start(BUFFERS, schedules[i][1]);
+		if (i == 3)
+			memory.shared.generation = halves = 0;
 		for (int call = 0; call < CALLS; call++) {
 			uint64_t g = read_next(&r, to);
 

@@ -22,5 +22,7 @@ const char *const schedules[][2] = {
 	{ "the writer flips before your lease", "030000099900" },
 	{ "the writer flips after your lease", "003000099900" },
 	{ "two flips before your lease", "040000000000" },
+	{ "the writer flips before each of your leases",
+	  "0300030003000300030003000300030003000300000000000000" },
 	{ NULL, NULL },
 };

@@ -26,7 +26,11 @@ const char *const schedules[][2] = {
 	  "030E00000000" },
 	{ "the writer flips before your third request", "003000099900" },
 	{ "the leases end before your third request", "00E000000000" },
-	{ "other readers come before each of your tries", "00000RRR0000" },
+	{ "other readers come before each of your tries",
+	  "00000RRRRRRRRRRRRRRRRRRRR0000" },
+	{ "another reader goes before you do", "0R000L000000" },
 	{ "your lease ends before your READ", "000E00000000" },
+	{ "your lease ends, and the writer is half done in your buffer",
+	  "001H00000000" },
 	{ NULL, NULL },
 };

@@ -28,7 +28,7 @@ static int held[2];      /* leases */
 
 /* What happens before each request, again and again; a READ of a buffer is two.
  * A digit: the writer's half generations. R: another reader takes both leases.
- * E: both end, and the writer writes four halves. */
+ * L: that one leaves. E: both end, and the writer writes four halves. H: the same, with two halves. */
 static const char *moves, *move;
 static int requests, looks, others; /* at the generation; in each lease */
 
@@ -81,11 +81,15 @@ static inline void before_request(void)
 		memory.lease[0]++;
 		memory.lease[1]++;
 		others++;
-	} else if (what == 'E') {
+	} else if (what == 'L') {
+		memory.lease[0]--;
+		memory.lease[1]--;
+		others--;
+	} else if (what == 'E' || what == 'H') {
 		for (int b = 0; b < 2; b++)
 			memory.lease[b] = ((memory.lease[b] >> 32) + 1) << 32;
 		others = 0;
-		write_halves(4);
+		write_halves(what == 'E' ? 4 : 2);
 	} else {
 		write_halves(what - '0');
 	}

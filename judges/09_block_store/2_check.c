@@ -31,6 +31,10 @@ static const struct volume tiny = { .begin = 8192, .blocks = 3 };
 static const struct volume huge = { .begin = 4096,
 				    .blocks = INT64_MAX / BLOCK - 1 };
 
+static const struct volume far_away = { .begin = (5ULL << 40) + 512,
+					.blocks = 10 };
+static const struct volume empty = { .begin = 8192, .blocks = 0 };
+
 /* With more bits than any sum or product here needs. */
 static enum status right(const struct volume *v, const struct command *c,
 			 uint64_t *at)
@@ -80,8 +84,9 @@ static void compare_with(const struct volume *v, uint32_t operation,
 
 void judge(void)
 {
-	static const struct volume *const volumes[] = { &small, &locked, &tiny,
-							&huge };
+	static const struct volume *const volumes[] = { &small,    &locked,
+							&tiny,     &huge,
+							&far_away, &empty };
 	static const uint64_t edge[] = { 0,          1,          1ULL << 32,
 					 1ULL << 52, 1ULL << 63, UINT64_MAX };
 
@@ -89,7 +94,7 @@ void judge(void)
 	compare_with(&small, OP_READ, 255, 1);
 	compare_with(&small, OP_FLUSH, 0, 0);
 	compare_with(&locked, OP_FLUSH, 0, 0);
-	for (size_t v = 0; v < 4; v++)
+	for (size_t v = 0; v < 6; v++)
 		for (uint32_t operation = 0; operation <= OP_FLUSH + 1;
 		     operation++)
 			for (uint32_t count = 0; count < 20; count++)

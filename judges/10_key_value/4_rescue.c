@@ -35,6 +35,7 @@ static const struct {
 	enum event event;
 	unsigned writer;       /* 0: client 1 */
 	const char *other_log; /* what else is in its logs, in front */
+	bool higher;           /* it has a higher version */
 } cases[] = {
 	{ .what = "a dead writer" },
 	{ .what = "a slow writer", .event = LATE },
@@ -48,6 +49,9 @@ static const struct {
 	{ .what = "a dead writer with another number", .writer = 3 },
 	{ .what = "a dead writer that has used another slot",
 	  .other_log = "slot" },
+	{ .what = "a dead writer whose other slot has a higher version",
+	  .other_log = "slot",
+	  .higher = true },
 	{ .what = "a dead writer that has used the slot before",
 	  .other_log = "version" },
 };
@@ -206,7 +210,9 @@ void judge(void)
 		slot->version = odd_version(writer, 40);
 		set_log(other_log != NULL, SLOT, slot->version, new);
 		if (other_log && *other_log == 's')
-			set_log(0, SLOT + 1, slot->version,
+			set_log(0, SLOT + 1,
+				cases[i].higher ? odd_version(writer, 60)
+						: slot->version,
 				record_of(KEY + 1, OLD));
 		else if (other_log)
 			set_log(0, SLOT, odd_version(writer, 20),

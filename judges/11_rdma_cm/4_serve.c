@@ -112,9 +112,12 @@ void judge(void)
 	if (pthread_create(&thread, NULL, clients, NULL))
 		die("the judge's pthread_create");
 	serve(peer.channel, CLIENTS);
-	if (accepted < CLIENTS || disconnected < CLIENTS)
+	if (accepted < CLIENTS)
 		die("it returned, and %d of %d clients have been served",
-		    accepted < disconnected ? accepted : disconnected, CLIENTS);
+		    accepted, CLIENTS);
+	if (disconnected < CLIENTS)
+		die("it returned, and did not disconnect from %d of %d clients",
+		    CLIENTS - disconnected, CLIENTS);
 	if (got > given_back)
 		die("it returned, and has not acknowledged an event");
 	if (released != CLIENTS + 1)

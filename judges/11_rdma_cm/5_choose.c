@@ -79,6 +79,8 @@ static bool resolves_without(void)
 static void try_regions(const char *name, int way, size_t len)
 {
 	about("%s", name);
+	if (way == TCP_EXCHANGE && len == MESSAGE)
+		wrong("the server opens no TCP port");
 	if (way == TCP_EXCHANGE)
 		wrong("it works; but TCP makes a trip for its own connection "
 		      "before the first byte of the exchange");
