@@ -133,8 +133,8 @@ class Packets(unittest.TestCase):
         self.assertEqual(ladder.fold([send, ack, ack] * 4)[3:], [f"{GAP} these 3 lines 3 times more"])
         many = ladder.fold([capture.Line(0, "-->", "SEND only", psn=0, amount=i) for i in range(50)])
         self.assertEqual((len(many), many[24].split(";")[0]), (31, f"{GAP} 20 more lines like these"))
-        other = [capture.Line(0, "-->", "SEND only" if i != 30 else "WRITE only", psn=0, amount=i) for i in range(50)]
-        self.assertEqual([text for text in ladder.fold(other) if "WRITE" in text], [ladder.show(other[30])])
+        other = [capture.Line(0, "-->", "SEND only" if i not in (5, 30) else "NAK: invalid request", psn=0, amount=i) for i in range(50)]
+        self.assertEqual([text for text in ladder.fold(other) if "NAK" in text], [ladder.show(other[5]), ladder.show(other[30])])
 
     def test_missing(self):
         """an excerpt is compared with a capture"""
@@ -152,6 +152,7 @@ class Packets(unittest.TestCase):
             self.assertEqual(len(faults), fault is not None)
             if faults:
                 self.assertIn(compare.words(live[fault]), faults[0])
+        self.assertTrue(compare.missing([LADDER[7].replace("PSN 0", "PSN 1")], live))
 
 
 cases(Packets, "packets: ")

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ typedef void (*deed)(struct ep *ep);
 static char said[4096];
 static int status;
 
-enum then { SILENCE, HANG_UP, SLOWLY };
+enum then { SILENCE, HANG_UP, SLOWLY, IN_PIECES };
 
 /* Runs f in a child. Its peer sends it the bytes `in` at once and then keeps
  * silent or hangs up, or it sends a byte every 100 ms. */
@@ -51,6 +52,8 @@ static void in_child(deed f, const void *in, size_t len, enum then then)
 		struct ep ep = { .opt = &opt, .sock = sv[0] };
 
 		opt.wait_s = 1;
+		rlim_t few = (rlim_t)dup(0) + 15; /* who leaks notices it */
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ few, few });
 		dup2(out[1], STDOUT_FILENO);
 		close(sv[1]);
 		fcntl(sv[0], F_SETFL, O_NONBLOCK);
@@ -59,12 +62,12 @@ static void in_child(deed f, const void *in, size_t len, enum then then)
 	}
 	close(sv[0]);
 	close(out[1]);
-	for (size_t k = 0; then == SLOWLY && k < len; k++) {
-		usleep(100000);
+	for (size_t k = 0; then >= SLOWLY && k < len; k++) {
+		usleep(then == SLOWLY ? 100000 : 5000);
 		if (send(sv[1], (const char *)in + k, 1, MSG_NOSIGNAL) != 1)
 			break;
 	}
-	if (then != SLOWLY && len)
+	if (then < SLOWLY && len)
 		assert_int_equal(write(sv[1], in, len), len);
 	if (then == HANG_UP)
 		close(sv[1]);
@@ -119,8 +122,27 @@ static void wire_layout(void **state)
 	uint8_t msg[INFO_LEN];
 	char why[80] = "";
 
+	struct ibv_mr mr = { .addr = (void *)in.addr,
+			     .length = in.len,
+			     .lkey = 1,
+			     .rkey = in.rkey };
+	struct ibv_qp qp = { .qp_num = in.qpn };
+	struct options opt = { .lesson = 3 };
+	struct ep ep = { .opt = &opt,
+			 .qp = &qp,
+			 .psn = in.psn,
+			 .lid = in.lid,
+			 .mtu = in.mtu,
+			 .gid = in.gid };
+	int sv[2];
+
 	(void)state;
-	info_pack(msg, &in, 3);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sv), 0);
+	ep.sock = sv[0];
+	send_info(&ep, &mr);
+	assert_int_equal(read(sv[1], msg, INFO_LEN), INFO_LEN);
+	close(sv[0]);
+	close(sv[1]);
 	assert_memory_equal(msg, want, INFO_LEN);
 	assert_true(info_unpack(msg, &out, 3, why));
 	assert_memory_equal(&in, &out, sizeof in);
@@ -180,6 +202,8 @@ static void wire_refusals(void **state)
 	assert_false(info_unpack(msg, &out, 3, why));
 	assert_string_equal(why, BAD_REGION);
 	i.addr = 0;
+	i.psn = i.qpn = 0xffffff;
+	i.mtu = IBV_MTU_4096;
 	info_pack(msg, &i, 3);
 	assert_true(info_unpack(msg, &out, 3, why));
 }
@@ -225,6 +249,8 @@ static void exchange(void **state)
 	in_child(do_recv, msg, INFO_LEN, SILENCE);
 	assert_string_equal(said, "client: qpn 1193046\n");
 	assert_int_equal(status, 0);
+	in_child(do_recv, msg, INFO_LEN, IN_PIECES);
+	assert_string_equal(said, "client: qpn 1193046\n");
 
 	in_child(do_recv, msg, INFO_LEN - 1, HANG_UP);
 	dies("client: FAIL waiting for QP info: the peer hung up\n");
@@ -386,6 +412,14 @@ static void scanners(void **state)
 	assert_true(gone > 1);
 }
 
+static int connected(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(connect(fd, (void *)&addr, sizeof addr), 0);
+	return fd;
+}
+
 static void tcp_refusals(void **state)
 {
 	char want[200];
@@ -417,6 +451,21 @@ static void tcp_refusals(void **state)
 		 "already in use (EADDRINUSE)\n",
 		 port);
 	dies(want);
+
+	host = NULL; /* has two addresses, of which this is the second */
+	in_child(do_connect, "", 0, SILENCE);
+	dies("client: FAIL barrier: nothing within 1 s\n");
+
+	/* its queue is full: no answer, as of an address that nobody has */
+	host = "127.0.0.1";
+	int other = connected();
+	in_child(do_connect, "", 0, SILENCE);
+	snprintf(want, sizeof want,
+		 "client: FAIL no server at 127.0.0.1 port %s (start it "
+		 "first?): Connection timed out (ETIMEDOUT)\n",
+		 port);
+	dies(want);
+	close(other);
 	close(fd);
 }
 
@@ -482,10 +531,10 @@ static void arguments(void **state)
 	in_child(do_parse, "", 0, SILENCE);
 	assert_int_equal(status, 0);
 	args[0] = "-g";
-	args[1] = "3";
+	args[1] = "0";
 	args[2] = "there";
 	in_child(do_parse, "", 0, SILENCE);
-	assert_string_equal(said, "client: there 3\n");
+	assert_string_equal(said, "client: there 0\n");
 }
 
 static void do_parse_own(struct ep *ep)
@@ -521,14 +570,6 @@ static void own_arguments(void **state)
 	args[0] = "-z";
 	in_child(do_parse_own, "", 0, SILENCE);
 	assert_int_equal(status, 2);
-}
-
-static int connected(void)
-{
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	assert_int_equal(connect(fd, (void *)&addr, sizeof addr), 0);
-	return fd;
 }
 
 /* ---- clients that connect and leave ------------------------------------------- */

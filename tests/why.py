@@ -51,7 +51,8 @@ test("each unknown line hits none", corpus("tests/why/unknown", 150))
 with tempfile.TemporaryDirectory(prefix="a log ") as place:
     file = Path(place, "log")
     file.write_bytes(LOG)
-    first = "line 3: server: FAIL RDMA_READ", "make break-03.g", "hung up, not the first cause", "2 of 3 lines"
+    first = ("line 3: server: FAIL RDMA_READ", "  1. RoCE: the GID", "how to tell: ", "next: show_gids", "make break-03.g",
+             "(docs/attributes.md#", "hung up, not the first cause", "2 of 3 lines")
     test("make why LOG=FILE: the cause, then what follows from it",
          typed(["make", "-s", "why", f"LOG={file}"], b"", first))
     test("make why reads standard input", typed(["make", "-s", "why"], LOG, first))

@@ -133,11 +133,11 @@ def glossary(text, pages):
 
 
 STRING = r'"(?:\\.|[^"\\])*"'
-CALL = re.compile(rf'\b(die_err|die|must|lose|say)\s*\((?=[^;"]*((?:{STRING}\s*)*))')
+CALL = re.compile(rf'\b(die_err|die|must|conn_lose|say)\s*\((?=[^;"]*((?:{STRING}\s*)*))')
 
 
 def symptoms(page, programs):
-    """Each text of die(), die_err(), must() and lose(), and each say("FAIL ..."), with "..."
+    """Each text of die(), die_err(), must() and conn_lose(), and each say("FAIL ..."), with "..."
     for each %d, has a row with such a line."""
     lines = [code.replace(r"\|", "|") for row in re.findall(r"^\|.*", page, re.M)
              for code in re.findall(r"`([^`]+)`", row)]
@@ -148,7 +148,7 @@ def symptoms(page, programs):
             line = line.removeprefix("FAIL ") if line.startswith("FAIL ") else ""
         if not re.search("[a-z]", line):
             continue
-        line += {"die_err": ": ...", "must": ": ...", "lose": "..."}.get(call, "")
+        line += {"die_err": ": ...", "must": ": ...", "conn_lose": "..."}.get(call, "")
         like = re.compile(".*".join(map(re.escape, re.split(r"(?:\.{3})+", line))))
         if not any(map(like.fullmatch, lines)):
             yield f'no row for "{line}"'

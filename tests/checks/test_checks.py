@@ -87,7 +87,7 @@ class Checks(unittest.TestCase):
         lesson = "| word | x |\n|---|---|\n| post | x |\nQP EINVAL `CODE` SRQ\n"
         self.finds(docs.glossary(glossary, {"1/README.md": lesson}), "twice: cq", '"post"', '"SRQ"')
         self.finds(docs.symptoms("| `old: ...` `byte ..., not 'B'` |", '''die("byte %d," " not 'B'", f("x"));
-            die_err(f(1), "old"); must(g((1)), "a new %s"); lose(w, "x%d"); say("FAIL y"); say("PASS z");'''),
+            die_err(f(1), "old"); must(g((1)), "a new %s"); conn_lose(s, w, "x%d"); say("FAIL y"); say("PASS z");'''),
                    "a new ...: ...", "x......", "y")
         self.finds(docs.named("IBV_QP_PORT", ["IBV_QP", "IBV_QP_PORT"]), "IBV_QP")
         self.finds(docs.values("| `b` | 1 |\n| `a` | 12 |", "static struct ep open_end(\n\t\t.a = 1,\n\t\t.b = 1,\n\t};"),
