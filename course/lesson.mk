@@ -1,5 +1,5 @@
-# In a lesson's directory: the targets of the top, without the lesson's number.
-LESSON := $(lastword $(notdir $(CURDIR))) # blanks in the path make several words
+# In a lesson's directory: the targets of the top, without the lesson's number. (Blanks in its path make several words.)
+LESSON := $(lastword $(notdir $(CURDIR)))
 NUMBER := $(firstword $(subst _, ,$(LESSON)))
 TOP := $(MAKE) --no-print-directory -C ..
 

@@ -18,8 +18,8 @@
  * ibv_reg_mr lists the rights (IBV_ACCESS_...), and says which of them needs
  * another one beside it.
  *
- * The judge calls register_desk() once. Then it tries on each region what should be
- * allowed, and what should not.
+ * The judge calls register_desk(), and tries on each region what should be allowed,
+ * and what should not. Then it calls it in a child process where a call fails.
  */
 #include <errno.h>
 

@@ -27,7 +27,8 @@
  * - If anything fails, end the program with die("what") or die_err(err, "what").
  *
  * The judge calls send_one() twice, with new QPs, another length and other MTUs. It
- * looks at both QPs when you post the SEND, and compares the bytes.
+ * looks at both QPs when you post the SEND, and compares the bytes. Then it calls it in
+ * a child process where both completions are errors.
  */
 #include "4_connect.h"
 

@@ -37,7 +37,7 @@ static void posts(const struct ibv_send_wr *wr)
 
 void judge(void)
 {
-	struct ibv_qp_cap cap = { .max_send_wr = 16, .max_inline_data = 200 };
+	struct ibv_qp_cap cap = { .max_send_wr = 16, .max_inline_data = 96 };
 
 	duo_open(&d, cap);
 	duo_connect(&d, ALL_REMOTE, ALL_REMOTE);

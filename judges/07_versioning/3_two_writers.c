@@ -45,7 +45,7 @@ uint64_t look(void)
 {
 	if (++looks > 100)
 		wrong("you look for ever, and write nothing (is *version "
-		      "loaded by look() or atomic_load()?)");
+		      "only changed by the functions atomic_...()?)");
 	before_access(&decoy);
 	uint64_t v = atomic_load(version);
 
@@ -59,7 +59,7 @@ uint64_t look(void)
 	return v;
 }
 
-_Atomic uint64_t *before_access(_Atomic uint64_t *p)
+void *before_access(void *p)
 {
 	if (each_access)
 		step();

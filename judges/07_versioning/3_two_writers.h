@@ -10,8 +10,9 @@ void write_data(uint64_t n);
 
 /* The judge's, called just before each access that your functions of stdatomic.h make:
  * the other writer may come then, too. Returns where the version is: not at p. */
-_Atomic uint64_t *before_access(_Atomic uint64_t *p);
+void *before_access(void *p);
 #ifndef TWO_WRITERS_JUDGE
+#define AT(p) ((__typeof__(p))before_access(p))
 #undef atomic_load
 #undef atomic_store
 #undef atomic_exchange
@@ -22,29 +23,27 @@ _Atomic uint64_t *before_access(_Atomic uint64_t *p);
 #undef atomic_fetch_sub
 #undef atomic_compare_exchange_strong
 #undef atomic_compare_exchange_weak
-#define atomic_load(p) \
-	(atomic_load_explicit(before_access(p), memory_order_seq_cst))
-#define atomic_store(p, v) \
-	(atomic_store_explicit(before_access(p), v, memory_order_seq_cst))
+#define atomic_load(p) atomic_load_explicit(AT(p), memory_order_seq_cst)
+#define atomic_store(p, v) atomic_store_explicit(AT(p), v, memory_order_seq_cst)
 #define atomic_exchange(p, v) \
-	(atomic_exchange_explicit(before_access(p), v, memory_order_seq_cst))
+	atomic_exchange_explicit(AT(p), v, memory_order_seq_cst)
 #define atomic_fetch_add(p, n) \
-	(atomic_fetch_add_explicit(before_access(p), n, memory_order_seq_cst))
+	atomic_fetch_add_explicit(AT(p), n, memory_order_seq_cst)
 #define atomic_fetch_or(p, n) \
-	(atomic_fetch_or_explicit(before_access(p), n, memory_order_seq_cst))
+	atomic_fetch_or_explicit(AT(p), n, memory_order_seq_cst)
 #define atomic_fetch_sub(p, n) \
-	(atomic_fetch_sub_explicit(before_access(p), n, memory_order_seq_cst))
+	atomic_fetch_sub_explicit(AT(p), n, memory_order_seq_cst)
 #define atomic_fetch_and(p, n) \
-	(atomic_fetch_and_explicit(before_access(p), n, memory_order_seq_cst))
+	atomic_fetch_and_explicit(AT(p), n, memory_order_seq_cst)
 #define atomic_fetch_xor(p, n) \
-	(atomic_fetch_xor_explicit(before_access(p), n, memory_order_seq_cst))
-#define atomic_compare_exchange_strong(p, expected, v)                       \
-	(atomic_compare_exchange_strong_explicit(before_access(p), expected, \
-						 v, memory_order_seq_cst,    \
+	atomic_fetch_xor_explicit(AT(p), n, memory_order_seq_cst)
+#define atomic_compare_exchange_strong(p, expected, v)                 \
+	(atomic_compare_exchange_strong_explicit(AT(p), expected, v,   \
+						 memory_order_seq_cst, \
 						 memory_order_seq_cst))
-#define atomic_compare_exchange_weak(p, expected, v)                          \
-	(atomic_compare_exchange_weak_explicit(before_access(p), expected, v, \
-					       memory_order_seq_cst,          \
+#define atomic_compare_exchange_weak(p, expected, v)                 \
+	(atomic_compare_exchange_weak_explicit(AT(p), expected, v,   \
+					       memory_order_seq_cst, \
 					       memory_order_seq_cst))
 #endif
 
