@@ -166,9 +166,9 @@ as_promised() {
 	return $bad
 }
 
-# ours FILE: FILE as it was handed out, or when a judge or page was last changed, if git has it.
+# ours FILE: FILE as it was handed out, or when a judge or lesson's page last changed, if git has it.
 # changed_here FILE: does it differ? A student's exercise does, and the tests of exercises skip it.
 shipped() { : "${base:=$(git rev-parse -q --verify refs/tags/shipped ||
-	git log -1 --format=%H -- "${ours-judges}" '*.md')}"; } 2>/dev/null
+	git log -1 --format=%H -- "${ours-judges}" '*/README*.md')}"; } 2>/dev/null
 ours() { shipped && git show "$base:./$1" 2>/dev/null; }
 changed_here() { shipped && ours "$1" >/dev/null && ! git diff --quiet "$base" -- "$1"; }
