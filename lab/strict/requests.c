@@ -408,7 +408,7 @@ int post(struct queue *q, struct ibv_send_wr w)
 	r->from = trace_now();
 	if (q->recv || qp->all_signaled || (w.send_flags & IBV_SEND_SIGNALED))
 		r->cq = q->cq;
-	if (!q->recv && qp->rq.cq)
+	if (!q->recv && qp->rq.cq && !awaited(qp))
 		qp->rq.cq->polled = true; /* perhaps the peer only answers */
 	const unsigned due = r->cq ? ++r->cq->due : 0;
 	const unsigned cqe = r->cq ? (unsigned)r->cq->o.cq->cqe : 0;
