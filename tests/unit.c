@@ -35,7 +35,7 @@ static int status;
 enum then { SILENCE, HANG_UP, SLOWLY, IN_PIECES };
 
 /* Runs f in a child. Its peer sends it the bytes `in` at once and then keeps
- * silent or hangs up, or it sends a byte every 100 ms. */
+ * silent or hangs up, or it sends a byte every 100 ms, or 5. */
 static void in_child(deed f, const void *in, size_t len, enum then then)
 {
 	int sv[2], out[2];

@@ -41,8 +41,7 @@ void judge(void)
 
 	duo_open(&d, cap);
 	duo_connect(&d, ALL_REMOTE, ALL_REMOTE);
-	from = open_memory(&d.you, own, MEMORY);
-	to = open_memory(&d.peer, theirs, MEMORY);
+	open_regions();
 	uint32_t fit = d.you.cap.max_inline_data;
 	const uint32_t len[] = { 32, 8, fit, fit + 1, 1, LONGEST };
 	struct ibv_send_wr last = request(IBV_WR_RDMA_WRITE, NULL, theirs, to);

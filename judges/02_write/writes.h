@@ -10,11 +10,16 @@ static struct duo d;
 static char own[MEMORY], theirs[MEMORY];
 static struct ibv_mr *from, *to;
 
+static inline void open_regions(void)
+{
+	from = open_memory(&d.you, own, MEMORY);
+	to = open_memory(&d.peer, theirs, MEMORY);
+}
+
 static inline void open_both(void)
 {
 	duo_up(&d);
-	from = open_memory(&d.you, own, MEMORY);
-	to = open_memory(&d.peer, theirs, MEMORY);
+	open_regions();
 }
 
 /* For a watch. */

@@ -78,9 +78,8 @@ void judge(void)
 	struct duo d;
 
 	duo_up(&d);
-	(void)wire_slow(
-		&d.peer,
-		20); /* in the lab nothing is here before its completion */
+	/* In the lab nothing is here before its completion. */
+	(void)wire_slow(&d.peer, 20);
 	for (int k = 0; k < DATA; k++)
 		data[k] = byte_at(k);
 	for (int i = 0; i < N; i++) {

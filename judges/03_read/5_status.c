@@ -127,9 +127,8 @@ void judge(void)
 	struct duo d;
 
 	duo_up(&d);
-	(void)wire_slow(
-		&d.peer,
-		20); /* in the lab nothing is here before its completion */
+	/* In the lab nothing is here before its completion. */
+	(void)wire_slow(&d.peer, 20);
 	struct ibv_mr *from = open_memory(&d.peer, blocks, sizeof blocks);
 	struct ibv_mr *to = open_memory(&d.you, room, sizeof room);
 	struct ibv_mr *status = open_memory(&d.peer, &in, sizeof in);

@@ -74,9 +74,8 @@ void judge(void)
 	struct duo d;
 
 	duo_up(&d);
-	(void)wire_slow(
-		&d.peer,
-		20); /* in the lab nothing is here before its completion */
+	/* In the lab nothing is here before its completion. */
+	(void)wire_slow(&d.peer, 20);
 	writer.ep = &d.you;
 	writer.log = (uintptr_t)&log_over_there;
 	writer.rkey =

@@ -65,17 +65,11 @@ static void on_found(const struct ibv_wc *wc)
 	found = own.word[0];
 }
 
-/* One look is no wait. */
-static bool lets_find(void)
-{
-	return seen.in_vain > 0;
-}
-
 static void try_schedule(const struct schedule *s)
 {
 	static const struct watch w = { .posts = on_post,
 					.found = on_found,
-					.lets_find = lets_find };
+					.lets_find = second_look };
 	struct update u = {
 		.odd = request(IBV_WR_ATOMIC_CMP_AND_SWP, &pieces[0],
 			       &record.version, theirs),

@@ -28,7 +28,7 @@ static int held[2];      /* leases */
 
 /* What happens before each request, again and again; a READ of a buffer is two.
  * A digit: the writer's half generations. R: another reader takes both leases.
- * L: that one leaves. E: both end, and the writer writes four halves. H: the same, with two halves. */
+ * L: that one leaves. E: both end, and the writer writes four halves. H: or two. */
 static const char *moves, *move;
 static int requests, looks, others; /* at the generation; in each lease */
 
