@@ -95,8 +95,8 @@ int main(int argc, char **argv)
 	 * to. 0: nobody promises it, so the last byte of a WRITE is no flag. */
 	note("ibv_query_qp_data_in_order of RDMA_WRITE: %d",
 	     ibv_query_qp_data_in_order(ep.qp, IBV_WR_RDMA_WRITE, 0));
-	/* A receive without room: a SEND would take it, or a WRITE_IMM, and leave a
-	 * completion. A WRITE does not. */
+	/* A receive without room: a SEND would take it, or a WRITE with immediate
+	 * (lesson 04), and leave a completion. A WRITE does not. */
 	struct ibv_recv_wr unused = { .num_sge = 0 }, *bad;
 	int err = ibv_post_recv(ep.qp, &unused, &bad);
 	if (err)

@@ -38,8 +38,8 @@ int main(int argc, char **argv)
 	 * asked for again. ep_open() chose 4, or less for a lesser device. */
 	qp_to_rtr(&ep, &client);
 	qp_to_rts(&ep);
-	/* A receive without room: a SEND would take it, or a WRITE_IMM, and leave a
-	 * completion. A READ does not. */
+	/* A receive without room: a SEND would take it, or a WRITE with immediate
+	 * (lesson 04), and leave a completion. A READ does not. */
 	struct ibv_recv_wr unused = { .num_sge = 0 }, *bad;
 	int err = ibv_post_recv(ep.qp, &unused, &bad);
 	if (err)

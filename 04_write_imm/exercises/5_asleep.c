@@ -8,7 +8,8 @@
  *
  *   DATA      chunk number "value" is in place: call arrived(value)
  *   PROGRESS  the sender is done with "value" percent: call progress(value)
- *   STOP      that was all; "value" chunks were written, from number 0, none twice
+ *   STOP      that was all; "value" chunks were planned, from number 0, none twice;
+ *             the sender may have left some out
  *
  * A type that you do not know is no error: take the message, and do nothing.
  *

@@ -55,7 +55,7 @@ def excerpts(readme):
     return [(*name, lines.splitlines()) for *name, lines in found]
 
 
-def fold(lines):
+def fold(lines, name="CAPTURE"):
     """The text of all Lines: what repeats itself once; of many with nothing new the first and the last."""
     qps = any(line.qp for line in lines)
     keys = [(line.way, line.what, line.qp, line.amount, "again" in line.more) if line.way else i for i, line in enumerate(lines)]
@@ -75,7 +75,7 @@ def fold(lines):
                 left += count
                 continue
             if left:
-                out.append(f"{'':12}... {left} more lines like these; course/packets/ladder.py -a build/trace/NN.pcap has them all")
+                out.append(f"{'':12}... {left} more lines like these; course/packets/ladder.py -a {name} has them all")
             left = 0
             shown |= kinds - {None}
             out.extend(group)
@@ -108,5 +108,5 @@ if __name__ == "__main__":
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # into head, for example
     read = capture.read(sys.argv[-1])
     several = any(line.qp for line in read)
-    text = [show(line, several) for line in read] if "-a" in sys.argv else fold(read)
+    text = [show(line, several) for line in read] if "-a" in sys.argv else fold(read, sys.argv[-1])
     print("\n".join(text) or "nothing was captured")
