@@ -3,7 +3,7 @@
  * judges/02_write/5_window.c - two keys: one is given back, one taken back. What a
  * window opens is read from the bind: rxe does not look at its bounds.
  *
- * before: key 1: nothing says that the bind is done
+ * before: key 1: lend() posts no BIND_MW
  * hint1: Which key does the window have now, and which will it have when
  * hint1: the bind has completed? Who must know both?
  * hint1.zh: 内存窗口现在的 rkey 是哪个，绑定完成后又是哪个？谁必须知道这两
@@ -44,6 +44,8 @@ static void posts(const struct ibv_send_wr *wr)
 		wrong("the bind does not change the key");
 	if (part->addr != (uintptr_t)own + WINDOW || part->length != WINDOW)
 		wrong("the window opens other bytes");
+	if (part->mw_access_flags & IBV_ACCESS_LOCAL_WRITE)
+		wrong("LOCAL_WRITE is a right of the region, not of a window");
 	if (part->mw_access_flags != IBV_ACCESS_REMOTE_WRITE)
 		wrong("the window gives other rights than to WRITE");
 	key = wr->bind_mw.rkey;
@@ -73,7 +75,10 @@ static void borrow(int n)
 {
 	about("key %d", n);
 	watch(&d.you, &all);
+	const uint32_t before = key;
 	uint32_t rkey = lend(&d.you, mw, mr, own + WINDOW, WINDOW);
+	if (key == before)
+		wrong("lend() posts no BIND_MW");
 	completed("bind");
 	if (peer_writes(rkey) != IBV_WC_SUCCESS)
 		wrong("the peer's WRITE to the window is refused");
