@@ -6,6 +6,7 @@
  * it is there, whole; what is not there yet is looked for next time.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,6 +24,8 @@ void conns_open(struct conns *s, const struct ep *base)
 		.fd = tcp_listen(base->opt),
 		.alone = now_ms(),
 	};
+	/* Who has gone since poll() must not make accept() wait (man 2 accept). */
+	fcntl(s->fd, F_SETFL, O_NONBLOCK);
 }
 
 /* A client that has gone is noticed later: here it does not matter. */

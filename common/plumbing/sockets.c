@@ -6,6 +6,7 @@
  * that keeps silent, hangs up, or is no peer at all ends in one FAIL line.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -97,11 +98,17 @@ void tcp_accept(struct ep *ep)
 	int fd = tcp_listen(ep->opt);
 	char byte;
 
+	/* A client that has gone since poll() must not make accept() wait (man 2
+	 * accept). */
+	fcntl(fd, F_SETFL, O_NONBLOCK);
 	/* Whoever hangs up without a word is a port scanner, not our client. */
 	double end = deadline(ep);
 	for (;;) {
 		wait_for(ep, fd, end, "waiting for a client");
 		ep->sock = accept(fd, NULL, NULL);
+		if (ep->sock == -1 &&
+		    (errno == EAGAIN || errno == ECONNABORTED))
+			continue;
 		if (ep->sock == -1)
 			die_err(errno, "accept");
 		wait_for(ep, ep->sock, deadline(ep), "waiting for QP info");
