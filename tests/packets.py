@@ -153,6 +153,8 @@ class Packets(unittest.TestCase):
             if faults:
                 self.assertIn(compare.words(live[fault]), faults[0])
         self.assertTrue(compare.missing([LADDER[7].replace("PSN 0", "PSN 1")], live))
+        wrong = decode(PACKETS.replace("op=17 ib.bth.psn=16777214 ib.aeth.syndrome.opcode=0", "op=17 ib.bth.psn=16777215 ib.aeth.syndrome.opcode=0"))
+        self.assertIn("not sent: client <-- server ACK PSN 1", "".join(compare.missing(LADDER[:3], wrong)))
 
 
 cases(Packets, "packets: ")
