@@ -98,7 +98,7 @@ built() {
 # compile PROGRAM SOURCE|OPTION...: with common/.
 compile() {
 	local compiler flags libs=(-libverbs -pthread)
-	[[ " $* " != *11_rdma_cm/* ]] || libs+=(-lrdmacm)
+	! grep -qs 'rdma_create_event_channel(' -- "${@:2}" || libs+=(-lrdmacm)
 	read -ra compiler <<<"${CC:-cc}" # perhaps with options
 	read -ra flags <<<"$(make -s flags)"
 	"${compiler[@]}" "${flags[@]}" -Icommon "${@:2}" common/*.c common/*/*.c "${libs[@]}" -o "$1"
