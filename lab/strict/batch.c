@@ -104,9 +104,7 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *x, size_t n,
 
 static void wr_set_inline_data(struct ibv_qp_ex *x, void *addr, size_t length)
 {
-	struct ibv_data_buf b = { .addr = addr, .length = length };
-
-	wr_set_inline_data_list(x, 1, &b);
+	wr_set_inline_data_list(x, 1, &(struct ibv_data_buf){ addr, length });
 }
 
 static void wr_set_ud_addr(struct ibv_qp_ex *x, struct ibv_ah *ah,

@@ -153,16 +153,18 @@ static void leave_queue(struct req *r)
 	r->queue = NULL;
 }
 
-/* What is given up, or was not accepted, is kept: the device may have a completion with
- * its address, and rxe may do later what it refused. */
+/* What is given up, or was not accepted, is kept for a long time: the device may have a
+ * completion with its address, and rxe may do later what it refused. */
 static void bury(struct req *r)
 {
-	static struct reqs buried = TAILQ_HEAD_INITIALIZER(buried);
+	static struct req *buried[1 << 16];
+	static uint16_t n; /* goes round */
 
 	for (unsigned i = 0; i < r->n_uses; i++)
 		return_bytes(&r->use[i], false);
 	leave_queue(r);
-	TAILQ_INSERT_TAIL(&buried, r, link);
+	free(buried[n]);
+	buried[n++] = r;
 }
 
 void give_up(struct qp *qp)
