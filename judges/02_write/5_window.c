@@ -42,6 +42,8 @@ static void posts(const struct ibv_send_wr *wr)
 		wrong("mw->rkey is not the key that the window has now");
 	if (wr->bind_mw.rkey == key)
 		wrong("the bind does not change the key");
+	if (wr->bind_mw.rkey >> 8 != key >> 8)
+		wrong("the bind changes more than the key's lowest byte");
 	if (part->addr != (uintptr_t)own + WINDOW || part->length != WINDOW)
 		wrong("the window opens other bytes");
 	if (part->mw_access_flags & IBV_ACCESS_LOCAL_WRITE)

@@ -33,10 +33,12 @@ static void posts(const struct ibv_send_wr *wr)
 	uint32_t slot = ntohl(wr->imm_data);
 
 	about("message %d", seen.posted);
-	if (slot < SLOTS && !full[slot])
-		full[slot] = true;
-	else
+	if (slot >= SLOTS)
+		wrong("there is no slot %u of %d; is that in our byte order?",
+		      slot, SLOTS);
+	if (full[slot])
 		wrong("slot %u of %d is not free", slot, SLOTS);
+	full[slot] = true;
 	if (!wr->num_sge ||
 	    wr->sg_list->addr != (uintptr_t)data + (size_t)seen.posted * SLOT)
 		wrong("its bytes are not those of this message");

@@ -140,7 +140,7 @@ void judge(void)
 	if (messages[seen.found].when != END)
 		wrong("you returned before STOP");
 	if (strcmp(calls, right) != 0)
-		wrong("your calls were wrong:%s", calls);
+		wrong("you called%s, and it should be%s", calls, right);
 	if (returned != 2)
 		wrong("2 chunks are missing, and you returned %d", returned);
 	if (d.you.cq->comp_events_completed != events)

@@ -25,19 +25,28 @@
 static const struct {
 	const char *name;
 	const int *answer;
-	const char *lists;
+	const char *lists, *look_at;
 } designs[] = {
-	{ .name = "lock_read", .answer = &lock_read, .lists = "LR|U" },
-	{ .name = "lock_update", .answer = &lock_update, .lists = "L|WU" },
-	{ .name = "version_read", .answer = &version_read, .lists = "v|R|v" },
-	{ .name = "version_update",
-	  .answer = &version_update,
-	  .lists = "o|We" },
-	{ .name = "checksum_read", .answer = &checksum_read, .lists = "R" },
-	{ .name = "buffers_read", .answer = &buffers_read, .lists = "g|B|g" },
-	{ .name = "buffers_update", .answer = &buffers_update, .lists = "bp" },
-	{ .name = "count_read", .answer = &count_read, .lists = "g|+gB|-" },
-	{ .name = "send_read", .answer = &send_read, .lists = "s" },
+	{ "lock_read", &lock_read, "LR|U",
+	  "lock_read: which requests need what the first swap brings?" },
+	{ "lock_update", &lock_update, "L|WU",
+	  "lock_update: may the WRITE be posted before the lock is yours?" },
+	{ "version_read", &version_read, "v|R|v",
+	  "version_read: which READ must come after which, and does one list "
+	  "promise that?" },
+	{ "version_update", &version_update, "o|We",
+	  "version_update: may the WRITE be posted before the version is "
+	  "odd?" },
+	{ "checksum_read", &checksum_read, "R",
+	  "checksum_read: what must be known before the READ?" },
+	{ "buffers_read", &buffers_read, "g|B|g",
+	  "buffers_read: what must be known before each READ?" },
+	{ "buffers_update", &buffers_update, "bp",
+	  "buffers_update: what must be known before the FETCH_AND_ADD?" },
+	{ "count_read", &count_read, "g|+gB|-",
+	  "count_read: which of the five needs what the one before it "
+	  "brings?" },
+	{ "send_read", &send_read, "s", "send_read: when is the answer here?" },
 };
 enum { N = sizeof designs / sizeof designs[0] };
 
@@ -52,5 +61,6 @@ void judge(void)
 	actor_up(&a);
 	for (int i = 0; i < N; i++)
 		check_answer(*designs[i].answer,
-			     all_lists(&a, designs[i].lists), designs[i].name);
+			     all_lists(&a, designs[i].lists),
+			     designs[i].look_at);
 }
