@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """course/packets/capture.py - what is in a capture of course/trace, as a list of Lines.
 
-tshark says what the fields of a packet are. This says which pair of queue pairs the packet belongs to and what it
-means, because it has seen the QP info that went over TCP before, or the messages of the CM.
+tshark says what the fields of a packet are. This says which pair of queue pairs the packet
+belongs to and what it means, because it has seen the QP info that went over TCP before, or
+the messages of the CM.
 """
 import re
 import socket

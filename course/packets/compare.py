@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """course/packets/compare.py - what of an excerpt in a README is not so in a capture.
 
-packets  are there, in this order on each QP, with nothing between them: what they are, who sends them, PSN, bytes, place,
-         values; the messages of the CM with those of the QP. "..." stands for any number, "at +64 or +6064" for a choice. Behind
-         "... these N lines K times more" they go on alike. What the wire did again, and NAKs, may come between, if the excerpt has them not.
-ACKs     are there, of this PSN or of a later one, behind the packets before them; and none is of what was not sent
+packets  are there, in this order on each QP, with nothing between them: what they are, who
+         sends them, PSN, bytes, place, values; the messages of the CM with those of the QP.
+         "..." stands for any number, "at +64 or +6064" for a choice. Behind "... these N lines K times more" they go on alike. What the
+         wire did again, and NAKs, may come between, if the excerpt has them not.
+ACKs     are there, of this PSN or of a later one, behind the packets before them; none is of
+         what was not sent
 lines    of each program are there in this order, and so are QP info and barriers
 
 Times may vary, and so may the old values of atomics, for which two clients race.
@@ -18,11 +20,18 @@ LEFT_OUT = r"(?:.*(?:NAK.*|, again)\n)*"
 
 def words(line):
     """The text of a line, without what may vary."""
-    return re.sub("old value [^,]*", "old value", " ".join(ladder.show(line, line.qp != "").split()[1:]))
+    text = " ".join(ladder.show(line, line.qp != "").split()[1:])
+    return re.sub("old value [^,]*", "old value", text)
 
 
 def is_packet(line):
     return line.psn is not None and line.what != "ACK" or line.what.endswith("(CM)")
+
+
+def answers(ack, line):
+    """May this ACK be of that packet, or of one before it?"""
+    sent = line.way != ack.way or line.what.startswith("READ response")
+    return line.qp == ack.qp and line.what != "ACK" and line.psn is not None and line.psn >= ack.psn and sent
 
 
 def pattern(items):
@@ -36,7 +45,8 @@ def pattern(items):
             continue
         for alike in items[i - item:i]:
             before, after = re.split(r"(?<= PSN )-?\d+", alike)
-            text += rf"{LEFT_OUT}{re.escape(before)}\S+{re.escape(after.partition(' at ')[0])}(?: at .*)?\n"
+            after = after.partition(" at ")[0]
+            text += rf"{LEFT_OUT}{re.escape(before)}\S+{re.escape(after)}(?: at .*)?\n"
         text += r"(?:.*\n)*?"
     return text
 
@@ -71,7 +81,8 @@ def missing(excerpt, live):
         for n, item in enumerate(of_stream):
             match = re.match(pattern(of_stream[:n + 1]), text)
             if not match:
-                faults.append(f"not there, or not in this order: {f'alike {of_stream[n - 1]}' if isinstance(item, int) else item}")
+                item = f"alike {of_stream[n - 1]}" if isinstance(item, int) else item
+                faults.append(f"not there, or not in this order: {item}")
                 break
             for name in match.groupdict():
                 found[key, name] = places[text.count("\n", 0, match.start(name))]
@@ -80,6 +91,7 @@ def missing(excerpt, live):
                     (line.qp, line.way) == (ack.qp, ack.way) and line.psn >= ack.psn), default=-1)
         if last <= found.get((ack.qp, item), -1):
             faults.append(f"not there, or not behind its packets: {words(ack)}")
-    return faults + [f"of what was not sent: {words(ack)}" for i, ack in enumerate(live) if ack.what == "ACK" and not any(
-        line.qp == ack.qp and line.psn is not None and line.psn >= ack.psn and line.what != "ACK" and
-        (line.way != ack.way or line.what.startswith("READ resp")) for line in live[i::-1])]
+    for place, ack in enumerate(live):
+        if ack.what == "ACK" and not any(answers(ack, line) for line in live[:place]):
+            faults.append(f"of what was not sent: {words(ack)}")
+    return faults

@@ -73,13 +73,15 @@ def points(page, text, rows):
                 if not numbered("exercises", *found["ex"].split(".")):
                     yield f"no exercise {found['ex']}"
             elif found["breaks"]:
-                yield from (f"no break {lesson}{k}" for lesson, k in re.findall(r"(\d+)([a-z])\b", found["breaks"])
+                yield from (f"no break {lesson}{k}"
+                            for lesson, k in re.findall(r"(\d+)([a-z])\b", found["breaks"])
                             if not numbered("breaks", lesson, k))
 
 
 def claims(page, words):
-    """As many rows as its headings say, each with one of these words in its second column and a place in its last.
-    Unless it says "told", as its word or in front of its place, it names what runs."""
+    """As many rows as its headings say, each with one of these words in its second column and
+    a place in its last. Unless it says "told", as its word or in front of its place, it names
+    what runs."""
     found, groups = [], re.split(r"^## ", page, flags=re.M)[1:]
     for group in groups:
         rows = [repo.cells(row) for table in re.findall(r"^\|--.*\n((?:\|.*\n?)*)", group, re.M)
@@ -102,10 +104,12 @@ def claims(page, words):
 
 # Abbreviations that are no terms of RDMA: of computers in general; errors; names of drivers,
 # programs, conferences, files; what our programs print, and letters of our pictures.
-NO_TERMS = """CPU GPU API TCP UDP IP VM KVM QEMU MB SCSI NFS MIT GCC WSL2 IA HPC AI UTC ARP AWS CUDA MPI OFED DPDK NVSHMEM SPDK
-E[A-Z]{4,} EFA NCCL UCX HERD RFP NVIDIA USENIX ATC NSDI SIGCOMM SIGMOD OOPSLA TOPLAS JPDC RFC RDMAP TSO HTML PDF IO RDS SIGSTOP
-README SECURITY COVERAGE CONTRIBUTING CHANGELOG LICENSE NOTES LAB DEV HOSTS NAME CANNOT WORD PASS FAIL UNANSWERED MISSING OK NO
-SUPPORT VA VB BLOCKS CMID ONLY LAST DEVICE ACTIVE HEAD BODY TAIL"""
+NO_TERMS = """CPU GPU API TCP UDP IP VM KVM QEMU MB SCSI NFS MIT GCC WSL2 IA HPC AI
+E[A-Z]{4,} EFA NCCL UCX HERD RFP NVIDIA USENIX ATC NSDI SIGCOMM SIGMOD OOPSLA TOPLAS JPDC RFC RDMAP TSO
+README SECURITY COVERAGE CONTRIBUTING CHANGELOG LICENSE NOTES LAB DEV HOSTS NAME
+PASS FAIL UNANSWERED MISSING OK NO SUPPORT VA VB BLOCKS CMID ONLY LAST DEVICE
+ACTIVE HEAD BODY TAIL HTML PDF IO RDS SIGSTOP UTC
+ARP AWS CUDA MPI OFED DPDK NVSHMEM CANNOT WORD SPDK"""
 
 
 def glossary(text, pages):
@@ -117,7 +121,8 @@ def glossary(text, pages):
     words = set()
     for path, page in pages.items():
         if path.endswith("README.md"):
-            yield from (f'no "{term}" of {path}' for term in repo.first_column(page, "word") if term not in terms)
+            yield from (f'no "{term}" of {path}' for term in repo.first_column(page, "word")
+                        if term not in terms)
         for line in repo.prose(page):
             if not line.startswith("    "):
                 line = re.sub(r'`[^`]*`|\]\([^)]*\)|"[^"]*"', " ", line)
@@ -132,8 +137,10 @@ CALL = re.compile(rf'\b(die_err|die|must|conn_lose|say)\s*\((?=[^;"]*((?:{STRING
 
 
 def symptoms(page, programs):
-    """Each text of die(), die_err(), must(), conn_lose() and say("FAIL ...") has a row with such a line, "..." for each %d."""
-    lines = [code.replace(r"\|", "|") for row in re.findall(r"^\|.*", page, re.M) for code in re.findall(r"`([^`]+)`", row)]
+    """Each text of die(), die_err(), must() and conn_lose(), and each say("FAIL ..."), with "..."
+    for each %d, has a row with such a line."""
+    lines = [code.replace(r"\|", "|") for row in re.findall(r"^\|.*", page, re.M)
+             for code in re.findall(r"`([^`]+)`", row)]
     for call, strings in CALL.findall(programs):
         line = "".join(s[1:-1] for s in re.findall(STRING, strings))
         line = re.sub(r"%[-+ #0-9.*]*[lhz]*[a-zA-Z]", "...", line.replace(r"\"", '"'))

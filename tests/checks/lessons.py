@@ -59,7 +59,8 @@ def breaks(lesson, before=()):
         yield from without(b.path, "key", "rule", "class", "ask", "client", "server", "why")
         yield from chinese(b.path, "ask", "why")
         again |= {key for key in b.header.get("key", ()) if key in before}
-        shown = "\n".join(f"{role}: {line}" for role in ("client", "server", "note") for line in b.header.get(role, ()))
+        shown = "\n".join(f"{role}: {line}" for role in ("client", "server", "note")
+                          for line in b.header.get(role, ()))
         for kind in " ".join(b.header.get("class", ())).split():
             if not re.search(CLASSES.get(kind, "$^"), shown):
                 yield f"{b.path}: class {kind}, and no line shows it"
@@ -88,7 +89,8 @@ def gives_away(judge, page):
     if len(phrases) < 2:
         yield f"{judge}: not two phrases that give it away"
     page = " ".join(page.lower().split())
-    yield from (f'{judge}: the page says "{phrase}"' for phrase in phrases if " ".join(phrase.lower().split()) in page)
+    yield from (f'{judge}: the page says "{phrase}"' for phrase in phrases
+                if " ".join(phrase.lower().split()) in page)
 
 
 def exercises(lesson, handout):
@@ -146,7 +148,8 @@ def lesson_99():
         shutil.copytree("judges/03_read", f"{top}/judges/99_new")
         known = targets(top)
         wanted = {t.replace("-03", "-99") for t in known if re.search(r"-03(\.|$)", t)}
-        wanted |= set("run-99 check-99 trace-99 check-trace-99 break-99 break-99.a trace-99.a ex-99.1 hint-99.1 reset-99.1".split())
+        wanted |= {"run-99", "check-99", "trace-99", "check-trace-99", "break-99", "break-99.a",
+                   "trace-99.a", "ex-99.1", "hint-99.1", "reset-99.1"}
         yield from (f"no target {target}" for target in sorted(wanted - known))
 
         def said(*command):

@@ -53,11 +53,13 @@ def exercises(lesson):
     what its files begin with: judges/03_read/1_how_much."""
     for path in files(f"{lesson}/exercises/*.c"):
         name = f"{int(lesson[:2])}.{Path(path).name.split('_')[0]}"
-        title = re.compile(rf"^ \* Exercise {re.escape(name)} - (predict|repair|extend|choose): (.*\S) +(\*{{1,3}}) (\d+) minutes$", re.M)
+        title = re.compile(rf"^ \* Exercise {re.escape(name)} - (predict|repair|extend|choose): "
+                           r"(.*\S) +(\*{1,3}) (\d+) minutes$", re.M)
         found = title.search(read(path)) or title.search(ours(path))
         kind, words, stars, minutes = found.groups() if found else (None, "", "", 0)
-        yield SimpleNamespace(path=path, name=name, judge=f"judges/{lesson}/{Path(path).stem}", kind=kind, title=words[:1].upper() + words[1:],
-                              stars=stars.replace("*", r"\*"), minutes=int(minutes))
+        yield SimpleNamespace(path=path, name=name, judge=f"judges/{lesson}/{Path(path).stem}",
+                              kind=kind, title=words[:1].upper() + words[1:], stars=stars,
+                              minutes=int(minutes))
 
 
 def prose(page):

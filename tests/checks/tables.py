@@ -37,7 +37,8 @@ def outcomes(lesson, _):
 
 def exercises(lesson, about):
     return ["exercise | task | kind | stars | minutes | what it is about"] + [
-        f"{e.name} | [{e.title}]({e.path.removeprefix(lesson + '/')}) | {e.kind} | {e.stars} | {e.minutes} | {about.get(e.name, '?')}"
+        f"{e.name} | [{e.title}]({e.path.removeprefix(lesson + '/')}) | {e.kind} | "
+        + e.stars.replace("*", r"\*") + f" | {e.minutes} | {about.get(e.name, '?')}"
         for e in repo.exercises(lesson)]
 
 
@@ -49,7 +50,8 @@ def minutes(page, question):
         reading = sum(map(int, re.findall(r"(\d+) minutes", time[0])))
         doing = sum(e.minutes for e in repo.exercises(lesson))
         n, name = lesson.split("_", 1)
-        table.append(f"{n} | [{name}]({lesson}/{page}) | {reading} + {doing} | " + question.get(n, "?"))
+        table.append(f"{n} | [{name}]({lesson}/{page}) | {reading} + {doing} | "
+                     + question.get(n, "?"))
         all_reading, all_doing = all_reading + reading, all_doing + doing
     return table + [MINUTES[page][1].format(all_reading / 60, all_doing / 60)]
 
