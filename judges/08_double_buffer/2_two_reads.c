@@ -18,11 +18,18 @@
 
 enum { CALLS = 10 };
 
-static const char *const schedules[][2] = {
-	{ "always a newer one", "1" },
-	{ "now and then four generations at once", "080000000" },
-	{ "now and then three and a half at once", "070000000" },
-	{ "nothing is published yet", "1" },
+/* begin: the last generation that is there at first. */
+static const struct {
+	const char *what, *moves;
+	uint64_t begin;
+} schedules[] = {
+	{ "always a newer one", "1", BUFFERS },
+	{ "now and then four generations at once", "080000000", BUFFERS },
+	{ "now and then three and a half at once", "070000000", BUFFERS },
+	{ "nothing is published yet", "1", 0 },
+	{ "generations above 2^31 - 1", "1", INT32_MAX },
+	{ "generations above 2^32 - 1", "1", UINT32_MAX },
+	{ "now and then 2^32 generations at once", "0W0000000", BUFFERS },
 };
 
 void judge(void)
@@ -30,20 +37,21 @@ void judge(void)
 	static uint64_t to[WORDS];
 
 	buffers_up();
-	for (int i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof schedules / sizeof schedules[0]; i++) {
 		struct reader r = { 0 };
 		uint64_t last = 0;
 
-		about("%s", schedules[i][0]);
-		start(BUFFERS, schedules[i][1]);
-		if (i == 3)
-			memory.shared.generation = halves = 0;
+		about("%s", schedules[i].what);
+		start(BUFFERS, schedules[i].moves);
+		memory.shared.generation = 0;
+		if (schedules[i].begin > 0)
+			write_many(schedules[i].begin);
 		for (int call = 0; call < CALLS; call++) {
 			uint64_t g = read_next(&r, to);
 
 			if (g <= last)
-				wrong("generation %d after generation %d",
-				      (int)g, (int)last);
+				wrong("generation %lld after generation %lld",
+				      (long long)g, (long long)last);
 			must_be_whole(to, g);
 			last = g;
 		}

@@ -28,7 +28,8 @@ static int held[2];      /* leases */
 
 /* What happens before each request, again and again; a READ of a buffer is two.
  * A digit: the writer's half generations. R: another reader takes both leases.
- * L: that one leaves. E: both end, and the writer writes four halves. H: or two. */
+ * L: that one leaves. E: both end, and the writer writes four halves. H: or two.
+ * W: 2^32 generations. */
 static const char *moves, *move;
 static int requests, looks, others; /* at the generation; in each lease */
 
@@ -56,6 +57,13 @@ static inline void write_halves(int n)
 		if (half == 1)
 			memory.shared.generation = g;
 	}
+}
+
+/* n generations, of which the last four are in the buffers. */
+static inline void write_many(uint64_t n)
+{
+	memory.shared.generation += n - BUFFERS;
+	write_halves(2 * BUFFERS);
 }
 
 static inline void start(uint64_t number, const char *its_moves)
@@ -90,6 +98,8 @@ static inline void before_request(void)
 			memory.lease[b] = ((memory.lease[b] >> 32) + 1) << 32;
 		others = 0;
 		write_halves(what == 'E' ? 4 : 2);
+	} else if (what == 'W') {
+		write_many(UINT64_C(1) << 32);
 	} else {
 		write_halves(what - '0');
 	}
@@ -164,6 +174,6 @@ static inline void must_be_whole(const uint64_t *to, uint64_t g)
 	if (is_torn(to))
 		wrong("you returned a torn buffer");
 	if (to[0] >> 16 != g)
-		wrong("you returned generation %d, and the buffer has %d",
-		      (int)g, (int)(to[0] >> 16));
+		wrong("you returned generation %lld, and the buffer has %lld",
+		      (long long)g, (long long)(to[0] >> 16));
 }
