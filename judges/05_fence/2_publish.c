@@ -37,7 +37,8 @@ static void judge_request(const struct ibv_send_wr *wr)
 	if (inlined && wr->sg_list->length > 64)
 		wrong("%d bytes, and only 64 may be INLINE", LEN);
 	if (!inlined && from != (uintptr_t)text)
-		wrong("its bytes may be gone when the NIC fetches them");
+		wrong("its bytes are in no region: the NIC cannot fetch them, "
+		      "unless they are INLINE");
 	if (wr->send_flags & IBV_SEND_FENCE)
 		wrong("a fence: for which READ or atomic does it wait?");
 }
