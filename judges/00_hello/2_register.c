@@ -17,7 +17,7 @@
 #include "2_register.h"
 #include "fails.h"
 
-enum { LEN = 8, RIGHTS = 4 };
+enum { LEN = 8, RIGHTS = 5 };
 
 static struct duo d;
 static _Alignas(8) struct desk desk;
@@ -33,10 +33,33 @@ static const struct {
 	{ IBV_ACCESS_REMOTE_READ, "the peer may READ it" },
 	{ IBV_ACCESS_REMOTE_WRITE, "the peer may WRITE to it" },
 	{ IBV_ACCESS_REMOTE_ATOMIC, "the peer may change it by atomics" },
+	{ IBV_ACCESS_MW_BIND, "memory windows may be bound to it" },
 };
 
+/* A memory window opens a part of a region (exercise 2.5). Not every device has them. */
+static int bind_window(struct ep *ep, struct ibv_mr *mr)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(ep->pd, IBV_MW_TYPE_2);
+
+	if (!mw)
+		return NOT_POSTED;
+	struct ibv_send_wr bind = {
+		.opcode = IBV_WR_BIND_MW,
+		.bind_mw = { .mw = mw,
+			     .rkey = ibv_inc_rkey(mw->rkey),
+			     .bind_info = { .mr = mr,
+					    .addr = (uintptr_t)mr->addr,
+					    .length = LEN,
+					    .mw_access_flags =
+						    IBV_ACCESS_REMOTE_READ } },
+	};
+	int status = outcome(ep, bind, NULL, 0, NULL);
+	ibv_dealloc_mw(mw);
+	return status;
+}
+
 /* Tries it, on a connection of its own, since an error ends one. */
-static bool allowed(const struct ibv_mr *mr, int right)
+static bool allowed(struct ibv_mr *mr, int right)
 {
 	static const struct ibv_qp_cap cap = { 0 }; /* 1 of each */
 	struct duo try = { .you = ep_second(&d.you, cap),
@@ -52,11 +75,12 @@ static bool allowed(const struct ibv_mr *mr, int right)
 		wr.opcode = IBV_WR_RDMA_WRITE;
 	else
 		wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, NULL, mr->addr, mr);
-	bool yes =
-		outcome(&try.peer, wr, theirs, LEN, their_mr) == IBV_WC_SUCCESS;
+	int status = right == IBV_ACCESS_MW_BIND
+			     ? bind_window(&try.you, mr)
+			     : outcome(&try.peer, wr, theirs, LEN, their_mr);
 	ep_close(&try.you);
 	ep_close(&try.peer);
-	return yes;
+	return status == IBV_WC_SUCCESS;
 }
 
 /* Can your NIC send from it? That needs no right, but the region. */
@@ -68,8 +92,8 @@ static bool sends(const struct ibv_mr *mr)
 	return outcome(&d.you, send, mr->addr, LEN, mr) == IBV_WC_SUCCESS;
 }
 
-static void look_at(const char *name, const struct ibv_mr *mr, void *part,
-		    size_t len, int rights)
+static void look_at(const char *name, struct ibv_mr *mr, void *part, size_t len,
+		    int rights)
 {
 	about("%s", name);
 	if (!mr)
