@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "5_reply.h"
+#include "queues.h"
 
 enum { N = 12, PATIENCE = 100 };
 
@@ -46,6 +47,13 @@ static uint32_t length_of(int request)
 	return (uint32_t)(TEXT - request);
 }
 
+/* Each second SEND completes behind the request that its reply has let the client
+ * send; the others before it. */
+static bool is_late(int reply)
+{
+	return reply % 2 == 0;
+}
+
 uint32_t answer(const char *text, uint32_t len, char *to)
 {
 	long slot = (text - desk.request[0]) / TEXT;
@@ -55,7 +63,11 @@ uint32_t answer(const char *text, uint32_t len, char *to)
 		wrong("there is no request in slot %ld", slot);
 	for (int k = done + 1; k <= seen.posted; k++)
 		if (from[k] == (uintptr_t)to)
-			wrong("written over reply %d: its SEND is not done", k);
+			wrong("written over reply %d: its SEND is not done%s",
+			      k,
+			      is_late(k) ? ", and its completion may come "
+					   "behind a request"
+					 : "");
 	if (len != length_of(text[0]))
 		wrong("its request has %u bytes, not %u", length_of(text[0]),
 		      len);
@@ -64,11 +76,24 @@ uint32_t answer(const char *text, uint32_t len, char *to)
 	return len;
 }
 
+/* The next reply whose SEND will complete, or 0. */
+static int next_done(void)
+{
+	return signaled[seen.found - taken];
+}
+
+static bool holds(void)
+{
+	int next = next_done();
+
+	return is_late(next) && taken < N && taken < next + SLOTS;
+}
+
 /* Its turn is when the function looks. It posts a receive when that waits. */
 static void client(void)
 {
 	struct ibv_send_wr send = { .opcode = IBV_WR_SEND };
-	int next = signaled[seen.found - taken]; /* to complete, or 0 */
+	int next = next_done();
 	struct ibv_wc wc;
 
 	bool came = ibv_poll_cq(d.peer.cq, 1, &wc) == 1;
@@ -77,8 +102,8 @@ static void client(void)
 	if (came && wc.byte_len != length_of(said[0]))
 		die("reply %d has %u bytes, and answer() returned %u", received,
 		    wc.byte_len, length_of(said[0]));
-	/* So that the function sees everything in one order only. */
-	if (next != 0 && next <= received)
+	/* So that the function sees everything in the same order on every run. */
+	if (next != 0 && next <= received && !is_late(next))
 		return;
 	for (; asked < N && asked < received + SLOTS; asked++) {
 		memset(said, asked + 1, TEXT);
@@ -123,6 +148,7 @@ void judge(void)
 	desk.lkey = mr->lkey;
 	for (uint64_t slot = 0; slot < SLOTS; slot++)
 		add_receive(&d.you, slot, desk.request[slot], TEXT, mr);
+	hold_sends(&d.you, holds);
 	watch(&d.you, &(struct watch){ .posts = posts,
 				       .looks = client,
 				       .found = found });

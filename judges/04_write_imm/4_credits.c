@@ -19,14 +19,16 @@
 #include <arpa/inet.h>
 
 #include "4_credits.h"
+#include "queues.h"
 
 static char data[MESSAGES * SLOT], slots[SLOTS * SLOT];
 static struct duo d;
 
 static bool full[SLOTS];     /* as you must see it */
 static int credits;          /* that you took */
+static bool early;           /* the last, before the completion of a WRITE */
 static uint32_t held[SLOTS]; /* slots that the peer has not given back */
-static int received, n_held;
+static int received, n_held, given, batches;
 
 static void posts(const struct ibv_send_wr *wr)
 {
@@ -46,24 +48,25 @@ static void posts(const struct ibv_send_wr *wr)
 		wrong("it goes to another slot than its immediate says");
 }
 
-/* One slot of those that are held, seldom the one that is held for longest. */
-static void give_back(int batch)
+/* One slot of those that are held, seldom the one that is held for longest. In each
+ * second batch it is the newest. */
+static void give_back(void)
 {
-	int pick = n_held > 1 ? 1 + batch % (n_held - 1) : 0;
-	struct ibv_send_wr credit = {
-		.opcode = IBV_WR_SEND_WITH_IMM,
-		.imm_data = htonl(held[pick]),
-	};
+	int pick = n_held - 1;
+	struct ibv_send_wr credit = { .opcode = IBV_WR_SEND_WITH_IMM };
 
+	if (batches % 2 == 1 && n_held > 1)
+		pick = 1 + batches % (n_held - 1);
+	credit.imm_data = htonl(held[pick]);
 	if (received - n_held == seen.receives)
 		wrong("a credit comes, and no receive is posted for it");
 	held[pick] = held[--n_held];
+	given++;
 	execute(&d.peer, credit);
 }
 
 static void looks(void)
 {
-	static int batch;
 	int n_full = seen.posted - credits;
 
 	if (seen.receives - credits > SLOTS)
@@ -71,8 +74,12 @@ static void looks(void)
 
 	if (seen.posted < MESSAGES && n_full < SLOTS) {
 		if (seen.in_vain > A_WAIT)
-			wrong("you wait, and %d of %d slots are free",
-			      SLOTS - n_full, SLOTS);
+			wrong("you wait, and %d of %d slots are free%s",
+			      SLOTS - n_full, SLOTS,
+			      early ? ": a credit may come before the "
+				      "completion "
+				      "of a WRITE"
+				    : "");
 		return;
 	}
 	/* You must have taken all there is before more comes. */
@@ -81,8 +88,8 @@ static void looks(void)
 	for (; received < seen.posted; received++)
 		held[n_held++] = ntohl(wait_wc(&d.peer).imm_data);
 	if (n_held == n_full) /* all slots, or the last messages */
-		for (int n = batch++ % SLOTS; n >= 0 && n_held; n--)
-			give_back(batch);
+		for (int n = batches++ % SLOTS; n >= 0 && n_held; n--)
+			give_back();
 }
 
 /* Nothing completes for whoever waits while a slot is free. */
@@ -91,9 +98,18 @@ static bool lets_find(void)
 	return seen.posted == MESSAGES || seen.posted - credits == SLOTS;
 }
 
+/* The second batch of credits comes before the completions of the WRITEs that are under
+ * way, and so does each second one after it. */
+static bool holds(void)
+{
+	return credits < given ? batches > 1
+			       : batches % 2 == 1 && given < MESSAGES;
+}
+
 static void found(const struct ibv_wc *wc)
 {
 	if (wc->opcode == IBV_WC_RECV && wc->status == IBV_WC_SUCCESS) {
+		early = holds();
 		full[ntohl(wc->imm_data)] = false;
 		credits++;
 	}
@@ -116,6 +132,7 @@ void judge(void)
 
 	for (int i = 0; i < MESSAGES; i++)
 		add_receive(&d.peer, 0, NULL, 0, NULL);
+	hold_sends(&d.you, holds);
 	watch(&d.you, &eyes);
 	for (int i = 0; i < SLOTS; i++)
 		add_receive(&d.you, 0, NULL, 0, NULL);
