@@ -15,12 +15,13 @@
  * hint2.zh: send、DOC: poll。切换到 RTR 时，对端给出 qp_num、psn、gid、lid，也
  * hint2.zh: 许还有 MTU；sgid_index 和 port_num 是本端自己的。
  */
+#include <errno.h>
 #include <string.h>
 
 #include "4_connect.h"
 #include "fails.h"
 
-enum { ROOM = 4096, TURNS = 2, PATIENCE = 200000 };
+enum { ROOM = 4096, TURNS = 2, PATIENCE = 2500 /* ms */ };
 
 static struct duo d;
 static struct end end[2];
@@ -60,6 +61,10 @@ static void look_at_rts(const struct end *me)
 		wrong("timeout %d and retry_cnt %d: a lost peer is noticed "
 		      "after %.0f s",
 		      a.timeout, a.retry_cnt, s);
+	if (4 * s < 1) /* a NIC may wait four times as long */
+		wrong("timeout %d and retry_cnt %d: after %.1g s a peer that "
+		      "is only slow is taken for lost",
+		      a.timeout, a.retry_cnt, s);
 	if (a.sq_psn != me->psn)
 		wrong("sq_psn is not its own first PSN");
 	if (a.retry_cnt == 7)
@@ -94,7 +99,25 @@ static void look_at(const struct end *me, const struct end *peer)
 		look_at_rts(me);
 }
 
-static int receives; /* before this turn */
+static uint32_t length; /* of the message */
+static int (*send_op)(struct ibv_qp *, struct ibv_send_wr *,
+		      struct ibv_send_wr **);
+static int (*recv_op)(struct ibv_qp *, struct ibv_recv_wr *,
+		      struct ibv_recv_wr **);
+
+static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+		     struct ibv_recv_wr **bad)
+{
+	uint32_t room = 0;
+
+	for (int i = 0; i < wr->num_sge; i++)
+		room += wr->sg_list[i].length;
+	about("%s", "");
+	if (room != length)
+		wrong("the receive has room for %u bytes, and len is %u", room,
+		      length);
+	return recv_op(qp, wr, bad);
+}
 
 static void posts(const struct ibv_send_wr *wr)
 {
@@ -102,14 +125,18 @@ static void posts(const struct ibv_send_wr *wr)
 	for (int i = 0; i < 2; i++)
 		look_at(&end[i], &end[!i]);
 	about("%s", "");
-	if (seen.receives == receives)
+	if (seen.receives == 0)
 		wrong("the message leaves, and no receive is posted");
 }
 
 static void looks(void)
 {
+	static double since;
+
 	about("%s", "");
-	if (seen.in_vain < PATIENCE)
+	if (seen.in_vain == 0)
+		since = now_ms();
+	if (now_ms() - since < PATIENCE)
 		return;
 	wrong("it waits for a completion that does not come; %d came",
 	      seen.found);
@@ -161,18 +188,51 @@ static void done(uint32_t len, int turn)
 	note("turn %d: %u bytes", turn + 1, len);
 }
 
-/* The message comes into memory that the NIC may not write, so both completions are
- * errors. (With devices of its own: a child may not use those of its parent.) */
-static void refused(void)
+/* What fails in a child. The calls do their work, or it was done before: who goes on
+ * has both completions. */
+static enum { COMPLETION, MODIFY, RECV, SEND, FAILURES } failure;
+static const char *const failures[] = { "a completion is an error",
+					"ibv_modify_qp fails",
+					"ibv_post_recv fails",
+					"ibv_post_send fails" };
+
+static int failing_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+			struct ibv_recv_wr **bad)
+{
+	recv_op(qp, wr, bad);
+	*bad = wr;
+	return ENOMEM;
+}
+
+static int failing_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			struct ibv_send_wr **bad)
+{
+	send_op(qp, wr, bad);
+	*bad = wr;
+	return ENOMEM;
+}
+
+/* With devices of its own: a child may not use those of its parent. */
+static void one_failure(void)
 {
 	static const struct ibv_qp_cap cap = { 0 };
+	/* Where the NIC may not write, both completions are errors. */
+	int access = failure == COMPLETION ? 0 : IBV_ACCESS_LOCAL_WRITE;
 	static struct duo e;
 
 	duo_open(&e, cap);
+	if (failure == MODIFY)
+		duo_connect(&e, 0, 0); /* from RTS none leads to INIT */
+	send_op = e.you.ctx->ops.post_send;
+	recv_op = e.peer.ctx->ops.post_recv;
+	if (failure == SEND)
+		e.you.ctx->ops.post_send = failing_send;
+	if (failure == RECV)
+		e.peer.ctx->ops.post_recv = failing_recv;
 	end[0] = end_of(&e.you, IBV_MTU_1024,
 			register_memory(&e.you, text, ROOM, 0));
 	end[1] = end_of(&e.peer, IBV_MTU_1024,
-			register_memory(&e.peer, place, ROOM, 0));
+			register_memory(&e.peer, place, ROOM, access));
 	send_one(&end[0], &end[1], 17);
 }
 
@@ -187,11 +247,13 @@ void judge(void)
 	/* In two devices two QPs may have one number: make that impossible. */
 	while (d.you.qp->qp_num == d.peer.qp->qp_num)
 		d.peer = ep_second(&d.peer, cap);
+	recv_op = d.you.ctx->ops.post_recv;
+	d.you.ctx->ops.post_recv = post_recv; /* watch() hands it on, to both */
 	for (int turn = 0; turn < TURNS; turn++) {
 		struct ep you = turn ? ep_second(&d.you, cap) : d.you;
 		struct ep peer = turn ? ep_second(&d.peer, cap) : d.peer;
-		uint32_t len = turn ? 17 : 3000;
 
+		length = turn ? 17 : 3000;
 		memset(place, '.', ROOM);
 		for (size_t i = 0; i < ROOM; i++)
 			text[i] = (char)('a' + (i + i / 256) % 26);
@@ -203,12 +265,12 @@ void judge(void)
 		watch(&you, NULL);
 		watch(&you, &w);
 		watch(&peer, &w);
-		receives = 0;
-		send_one(&end[0], &end[1], len);
-		done(len, turn);
+		send_one(&end[0], &end[1], length);
+		done(length, turn);
 	}
 	about("%s", "");
-	if (!fails(refused))
-		wrong("a completion is an error, and you did not end the "
-		      "program");
+	for (failure = 0; failure < FAILURES; failure++)
+		if (!fails(one_failure))
+			wrong("%s, and you did not end the program",
+			      failures[failure]);
 }
