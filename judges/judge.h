@@ -99,10 +99,9 @@ void wrong(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 
 /*
- * What an exercise does with the verbs at ep, from now on; with NULL for w no
- * more. The calls, where they are not NULL, are made before the verb itself,
- * found() after it. They see everything, whatever the exercise does; and what
- * the peer does in them happens at that moment, on every machine.
+ * What an exercise does with the verbs at ep, from now on; w NULL: no more. The
+ * calls that are not NULL are made before the verb itself, found() after it. They
+ * see everything, and what the peer does in them happens then, on every machine.
  */
 struct watch {
 	void (*posts)(const struct ibv_send_wr *wr); /* one of a list */
@@ -113,6 +112,7 @@ struct watch {
 	void (*arms)(bool solicited_only);
 };
 void watch(struct ep *ep, const struct watch *w);
+bool second_look(void); /* for lets_find: one look is no wait */
 
 /* Counted since then. found: completions; in_vain: looks since there was one. */
 extern struct seen {

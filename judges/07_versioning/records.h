@@ -29,12 +29,6 @@ static inline void record_up(void)
 	pieces[2] = piece(&own.word[1], 8, ours);
 }
 
-/* A watch's lets_find: one look is no wait. */
-static inline bool second_look(void)
-{
-	return seen.in_vain > 0;
-}
-
 static inline void fetch(void *to, const void *from, size_t len)
 {
 	struct ibv_sge here = piece(to, len, ours);

@@ -75,15 +75,9 @@ static void looks(void)
 		wrong("you wait, and nothing that is SIGNALED is under way");
 }
 
-/* One look is no wait. */
-static bool lets_find(void)
-{
-	return seen.in_vain > 0;
-}
-
 static const struct watch eyes = { .posts = posts,
 				   .looks = looks,
-				   .lets_find = lets_find };
+				   .lets_find = second_look };
 
 static void try(size_t i, bool to_client)
 {
