@@ -65,9 +65,27 @@ static struct record new; /* what it wants to write */
 static bool cut, ours_now, late_done;
 static uint64_t others_version; /* what others left; 0: they did nothing */
 
+/* The slot is yours. What if you die now? */
+static void look_at_your_log(uint64_t version)
+{
+	const struct log *l = &table.log[YOU - 1][0];
+
+	if (other_log && memcmp(&l->record, &table.log[writer - 1][0].record,
+				sizeof l->record) == 0)
+		wrong("you took the log of another %s", other_log);
+	if (memcmp(&l->record, &new, sizeof new) != 0)
+		wrong("if you die now, your log does not say what to write");
+	if (l->slot != SLOT || l->version != version)
+		wrong("if you die now, your log is for another PUT");
+	if (l->check != log_check(l))
+		wrong("if you die now, the checksum of your log is wrong");
+}
+
 static void before_request(void)
 {
 	one_more_request();
+	if (ours_now)
+		look_at_your_log(slot->version);
 	/* Late is: after you have taken the slot. */
 	if (event == LATE && ours_now && !late_done) {
 		late_done = true;
@@ -126,22 +144,6 @@ void write_log(const struct log *from)
 	before_request();
 	own.log[0] = *from;
 	copy(IBV_WR_RDMA_WRITE, own.log, table.log[YOU - 1], sizeof own.log[0]);
-}
-
-/* You have just taken the slot. What if you die now? */
-static void look_at_your_log(uint64_t version)
-{
-	const struct log *l = &table.log[YOU - 1][0];
-
-	if (other_log && memcmp(&l->record, &table.log[writer - 1][0].record,
-				sizeof l->record) == 0)
-		wrong("you took the log of another %s", other_log);
-	if (memcmp(&l->record, &new, sizeof new) != 0)
-		wrong("if you die now, your log does not say what to write");
-	if (l->slot != SLOT || l->version != version)
-		wrong("if you die now, your log is for another PUT");
-	if (l->check != log_check(l))
-		wrong("if you die now, the checksum of your log is wrong");
 }
 
 uint64_t swap_version(unsigned s, uint64_t from, uint64_t to)

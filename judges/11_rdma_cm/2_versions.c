@@ -25,19 +25,24 @@ static char *end; /* of the memory that may be read */
 static void try(const char *what, const void *data, size_t len, int version,
 		const char *wanted)
 {
-	char name[NAME_LEN + 1];
+	/* Behind it is memory of somebody else. */
+	char room[256], *name = room;
 	uint8_t *at = (uint8_t *)end - len;
 
-	memset(name, '?', sizeof name);
+	memset(room, '?', sizeof room);
 	memcpy(at, data, len);
 	about("a client %s", what);
 	int got = choose_version(at, len, name);
 	if (got != version)
 		wrong("version %d, and not %d", version, got);
 	if (version &&
-	    (!memchr(name, 0, sizeof name) || strcmp(name, wanted) != 0))
+	    (!memchr(name, 0, NAME_LEN + 1) || strcmp(name, wanted) != 0))
 		wrong("the name is \"%s\", and not \"%.*s\"", wanted,
-		      (int)sizeof name, name);
+		      NAME_LEN + 1, name);
+	for (size_t i = NAME_LEN + 1; i < sizeof room; i++)
+		if (room[i] != '?')
+			wrong("you write beyond the %d bytes of name",
+			      NAME_LEN + 1);
 }
 
 void judge(void)

@@ -19,7 +19,8 @@
 enum { CLIENTS = 3 };
 
 /* wrong() says what the clients are about. What the server did wrong goes by die(). */
-static atomic_int accepted, released, disconnected;
+static atomic_int accepted, released, disconnected, unwanted;
+static struct rdma_cm_id *welcome[CLIENTS]; /* that are wanted */
 
 bool wanted(const struct rdma_cm_event *event)
 {
@@ -28,7 +29,13 @@ bool wanted(const struct rdma_cm_event *event)
 	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 		die("wanted() is asked of %s", rdma_event_str(event->event));
 	const char *data = event->param.conn.private_data;
-	return data && data[0] == 'y';
+	bool yes = data && data[0] == 'y';
+	for (int i = 0; yes && i < CLIENTS; i++)
+		if (!welcome[i] || welcome[i] == event->id) {
+			welcome[i] = event->id;
+			break;
+		}
+	return yes;
 }
 
 void prepare(struct rdma_cm_id *id)
@@ -37,6 +44,7 @@ void prepare(struct rdma_cm_id *id)
 
 	if (id == listener)
 		die("prepare() is called for the listener");
+	unwanted += id != welcome[0] && id != welcome[1] && id != welcome[2];
 	make_qp(&s);
 	accepted++;
 }
@@ -115,6 +123,8 @@ void judge(void)
 	if (accepted < CLIENTS)
 		die("it returned, and %d of %d clients have been served",
 		    accepted, CLIENTS);
+	if (unwanted)
+		die("prepare() was called for a client that is not wanted");
 	if (disconnected < CLIENTS)
 		die("it returned, and did not disconnect from %d of %d clients",
 		    CLIENTS - disconnected, CLIENTS);
