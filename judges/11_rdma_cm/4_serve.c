@@ -19,7 +19,8 @@
 enum { CLIENTS = 3 };
 
 /* wrong() says what the clients are about. What the server did wrong goes by die(). */
-static atomic_int accepted, released, disconnected, unwanted;
+static atomic_int accepted, released, disconnected, unwanted, parameters,
+	reasons;
 static struct rdma_cm_id *welcome[CLIENTS]; /* that are wanted */
 
 bool wanted(const struct rdma_cm_event *event)
@@ -61,7 +62,7 @@ void release(struct rdma_cm_id *id)
 	released++;
 }
 
-/* Counts, as events.h does. */
+/* These count, as events.h does. */
 int rdma_disconnect(struct rdma_cm_id *id)
 {
 	int (*call)(struct rdma_cm_id *);
@@ -69,6 +70,24 @@ int rdma_disconnect(struct rdma_cm_id *id)
 	*(void **)&call = library("rdma_disconnect");
 	disconnected += id->channel == watched;
 	return call(id);
+}
+
+int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	int (*call)(struct rdma_cm_id *, struct rdma_conn_param *);
+
+	*(void **)&call = library("rdma_accept");
+	parameters += param != NULL;
+	return call(id, param);
+}
+
+int rdma_reject(struct rdma_cm_id *id, const void *reason, uint8_t len)
+{
+	int (*call)(struct rdma_cm_id *, const void *, uint8_t);
+
+	*(void **)&call = library("rdma_reject");
+	reasons += len > 0;
+	return call(id, reason, len);
 }
 
 static void connect_as(struct side *s, const char *letter,
@@ -125,6 +144,10 @@ void judge(void)
 		    accepted, CLIENTS);
 	if (unwanted)
 		die("prepare() was called for a client that is not wanted");
+	if (parameters)
+		die("a client was accepted with parameters that are not NULL");
+	if (reasons)
+		die("a client was rejected with a reason");
 	if (disconnected < CLIENTS)
 		die("it returned, and did not disconnect from %d of %d clients",
 		    CLIENTS - disconnected, CLIENTS);
