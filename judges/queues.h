@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * judges/queues.h - completions of a QP's two queues, in another order. No order
- * between them is promised (docs/recovery.md), and rxe knows one only.
+ * judges/queues.h - completions of a QP's two queues, in another order. None between
+ * them is promised (docs/recovery.md); the one that rxe has is one of several.
  */
 #ifndef QUEUES_H
 #define QUEUES_H
