@@ -12,16 +12,6 @@ user_language=${LC_ALL:-${LC_MESSAGES:-${LANG-}}}
 export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin LC_ALL=C.UTF-8
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
 
-# parts_of DIR: sets $parts to the C files that all programs of that lesson share: those
-# with a header of the same name. (The Makefile has PARTS.)
-parts_of() {
-	local f
-	parts=()
-	for f in "$1"/*.c; do
-		[ ! -e "${f%.c}.h" ] || parts+=("$f")
-	done
-}
-
 # visit_lab: from now on in_lab and run_pair use one visit to the lab (course/in-lab), and
 # so do the checkers that we call: they inherit 8, where it is asked, and 9, where it
 # answers. leave_lab ends it.

@@ -95,38 +95,14 @@ built() {
 	done
 }
 
-# compile PROGRAM SOURCE|OPTION...: with common/.
-compile() {
-	local compiler flags libs=(-libverbs -pthread)
-	! grep -qs 'rdma_create_event_channel(' -- "${@:2}" || libs+=(-lrdmacm)
-	read -ra compiler <<<"${CC:-cc}" # perhaps with options
-	read -ra flags <<<"$(make -s flags)"
-	"${compiler[@]}" "${flags[@]}" -Icommon "${@:2}" common/*.c common/*/*.c "${libs[@]}" -o "$1"
-}
-
 # write_script FILE LINE...
 write_script() {
 	printf '%s\n' '#!/bin/sh' "${@:2}" >"$1"
 	chmod +x "$1"
 }
 
-# project DIR LINE...: a student's program in DIR: its script "run" has these lines.
-project() {
-	mkdir -p "$1"
-	write_script "$1/run" "${@:2}"
-}
-
 # run_alone DIR COMMAND: in the lab; what it prints, and its status, are then DIR/server.*.
 run_alone() {
 	mkdir -p "$1"
 	ask_lab "$1" "$2 >\"\$dir/server.out\" 2>\"\$dir/server.err\"; echo \$? >\"\$dir/server.rc\""
-}
-
-# includes_of FILE: sets includes to the compiler's options for it, as the Makefile does:
-# common/ and its lesson, and what judges/ has for that.
-includes_of() {
-	local lesson=${1#judges/}
-	lesson=${lesson%%/*}
-	includes=(-Icommon -Ijudges)
-	[ ! -d "$lesson" ] || includes+=("-I$lesson" "-Ijudges/$lesson")
 }
