@@ -17,13 +17,8 @@ scratch() {
 clone_to() { git clone -q -u "git -c safe.directory='*' upload-pack" "${@:2}" . "$1"; }
 
 # The lessons in two parts, for two labs; the second one has all that are not in the first.
-part_1=() part_2=() part_3=()
-for lesson in [0-9][0-9]_*; do
-	case $lesson in
-	0[0-48]_* | 11_*) part_1+=("$lesson") ;;
-	*) part_2+=("$lesson") ;;
-	esac
-done
+part_1=(0[0-48]_* 11_*) part_3=()
+mapfile -t part_2 < <(printf '%s\n' [0-9][0-9]_* | grep -v -x -F "$(printf '%s\n' "${part_1[@]}")")
 
 # find_wire: the lab's own two interfaces, $net0 is the server's, and $net1; false if the lab
 # did not make them. bad_wire FAULT: a fault of netem in both directions, until good_wire.
@@ -66,6 +61,15 @@ try() {
 	said=$("${@:2}" 2>&1) && ok "$1" && return
 	echo "    ${said//$'\n'/$'\n'    }"
 	not_ok "$1"
+}
+
+# says STATUS PATTERN COMMAND...: for try. Is that its status, and that its last line on stdout?
+says() {
+	local said rc
+	said=$("${@:3}")
+	rc=$?
+	# shellcheck disable=SC2053 # patterns
+	[[ $rc:${said##*$'\n'} == $1:$2 ]] || { echo "status $rc: $said" && false; }
 }
 
 # must_fail COMMAND...: a negative control. It must not pass because nothing was run.

@@ -21,8 +21,8 @@ def targets(top="."):
 def names(readme, page):
     """The "DOC:" anchors that a README names exist."""
     sources = repo.files(f"{Path(readme).parent}/*.[ch]", "common/*.[ch]")
-    for anchor in re.findall(r"DOC: ([a-z-]*)", page):
-        if not any(re.search(rf"DOC: {anchor}\b", repo.read(source)) for source in sources):
+    for anchor in re.findall(r"DOC: ([a-z0-9-]*)", page):
+        if not any(re.search(rf"DOC: {anchor}(?![\w-])", repo.read(source)) for source in sources):
             yield f'no anchor "DOC: {anchor}"'
 
 
