@@ -55,15 +55,6 @@ processes() {
 	done
 	find "$tmp" -name 'run.*'
 }
-# poll N COMMAND...: until it succeeds, N tenths of a second at most
-poll() {
-	local i
-	for ((i = 0; i < $1; i++)); do
-		! "${@:2}" || return 0
-		sleep 0.1
-	done
-	return 1
-}
 without() { [[ "$(processes)" != *$1* ]]; } # PART of what processes prints
 gone() { # NAME
 	poll 50 without '?'

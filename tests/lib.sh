@@ -72,6 +72,12 @@ says() {
 	[[ $rc:${said##*$'\n'} == $1:$2 ]] || { echo "status $rc: $said" && false; }
 }
 
+# about NAME COMMAND...: its tests are of that; failed if it fails.
+about() {
+	"${@:2}" 2>&1 | sed -u "s/^\(not \)\?ok /&$1: /"
+	[ "${PIPESTATUS[0]}" = 0 ] || failed=1
+}
+
 # must_fail COMMAND...: a negative control. It must not pass because nothing was run.
 must_fail() {
 	local said
@@ -97,6 +103,16 @@ built() {
 	for f; do
 		[ -e "$f" ] || { echo "# not judged, missing: $f" && failed=1 && return 1; }
 	done
+}
+
+# poll N COMMAND...: until it succeeds, N tenths of a second at most
+poll() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		! "${@:2}" || return 0
+		sleep 0.1
+	done
+	return 1
 }
 
 # write_script FILE LINE...
