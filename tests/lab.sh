@@ -72,11 +72,6 @@ end_by() {
 	kill -s "$1" -- "${2-}$pid"
 	{ wait $pid; } 2>/dev/null
 }
-# at_a_terminal SECONDS TYPIST COMMAND: what the typist says to 3 is typed there.
-at_a_terminal() {
-	: >"$tmp/out"
-	"$2" 3>&1 >"$tmp/typist" | TERM=dumb timeout "$1" script -qfec "$3" /dev/null >"$tmp/out" 2>&1
-}
 # await TEXT: has the run printed it?
 await() {
 	poll 300 grep -qs "$1" "$tmp/out" && return
@@ -171,7 +166,7 @@ frozen_guest() {
 	gone "nothing is left of them"
 }
 
-three_at_once() {
+if [ "${1-}" != -s ]; then
 	(cd "$b" && timeout 60 lab/lab run sh -c 'hostname; sleep 1' >"$tmp/b.out" 2>&1) &
 	other=$!
 	timeout 60 lab/lab run sh -c 'hostname; sleep 1' >"$tmp/a.out" 2>/dev/null &
@@ -183,9 +178,13 @@ three_at_once() {
 	wait $other
 	want "three" 0 $?
 	gone "nothing is left of them"
-}
 
-two_hosts() {
+	if grep -q 'under QEMU TCG' "$tmp/err"; then
+		frozen_guest "$@"
+	else
+		echo "skip a frozen guest: KVM boots each time"
+	fi
+
 	out=$(LAB=hosts run sh -c 'LAB_HOST=1 lab/lab run cat /proc/sys/kernel/random/boot_id
 		LAB_HOST=2 lab/lab run cat /proc/sys/kernel/random/boot_id; exit 7')
 	want "hosts: exit status 7 comes back" 7 $?
@@ -209,16 +208,7 @@ two_hosts() {
 	want "hosts: and one line" "1 1" \
 		"$(grep -c . "$tmp/err") $(grep -c 'the guest did not come up: see .*/console-1.log' "$tmp/err")"
 	gone "hosts: nothing is left of it"
-}
-[ "${1-}" = -s ] || {
-	three_at_once
-	if grep -q 'under QEMU TCG' "$tmp/err"; then
-		frozen_guest "$@"
-	else
-		echo "skip a frozen guest: KVM boots each time"
-	fi
-	two_hosts "$@"
-}
+fi
 
 # ---- a lab that stays up ----
 
@@ -295,7 +285,7 @@ run sh -c 'setsid sleep 12345 & exit 0'
 want "a run leaves no process in the guest" 0 "$(run sh -c 'ps ax | grep -c "[s]leep 12345"')"
 
 # A terminal: its size, ^C, tab, exit status. Behind a ^C bash may throw away what comes next.
-type_at_it() {
+type_at_it() { # what it says to 3 is typed
 	local prompt typed answer
 	while IFS='|' read -r prompt typed answer; do
 		await "$prompt" && printf '%b\n' "$typed" >&3 && await "$answer"
@@ -308,7 +298,9 @@ type_at_it() {
 		# $|exit 7|^exit
 	END
 }
-at_a_terminal 60 type_at_it 'stty rows 33 cols 101; exec lab/lab shell'
+: >"$tmp/out"
+type_at_it 3>&1 >"$tmp/typist" | TERM=dumb timeout 60 script -qefc \
+	'stty rows 33 cols 101; exec lab/lab shell' /dev/null >"$tmp/out" 2>&1
 want "shell: its exit status" 7 $?
 cat "$tmp/typist"
 sed -i 's/\r//g' "$tmp/out"
