@@ -47,9 +47,7 @@ $B/recipes.c: tests/recipes.py docs/recipes.md tests/recipes.c
 	@tests/recipes.py >$@
 $B/recipes: $B/recipes.c $B/judges/judge.o $(COMMON)
 	$Q$(CC) $(CFLAGS) -Icommon $(LDFLAGS) $^ $(LDLIBS) -o $@
-$B/asan/unit: $B/asan/tests/unit.o $(COMMON:$B/%=$B/asan/%)
-	$(link)
-$B/unit $B/asan/unit: LDLIBS += -lcmocka
+$B/unit $B/asan/tests/unit: LDLIBS += -lcmocka
 # The protocol of lesson 10 in all orders, and its checksum: no device, no common/.
 $B/model $B/torn: LDLIBS :=
 $B/model: $B/tests/search.o
@@ -85,7 +83,7 @@ PLAIN := $(PROGRAMS) $(BENCH) $(CONTENDED)
 EVERYTHING := $(PLAIN) $(PLAIN:$B/%=$B/asan/%) $(ILLUSTRATED) $(THREADS) $(EXERCISES:%.c=$B/%) $(SOLUTIONS) \
 	$(PATCHES:%.patch=$B/%/built) $(CONTROLS) $(WRONG:%=$B/%/built) \
 	$(patsubst %.c,$B/%,$(wildcard judges/projects/*.c)) $B/judges/projects/rights.so \
-	$B/pair $B/asan/unit $B/fuzz $(ALONE) $(LONG) $(RIGHTS) $B/recipes $B/disk.so $B/nic.so $B/model $B/torn
+	$B/pair $B/asan/tests/unit $B/fuzz $(ALONE) $(LONG) $(RIGHTS) $B/recipes $B/disk.so $B/nic.so $B/model $B/torn
 everything: $(EVERYTHING)
 names:
 	@echo $(EVERYTHING)
