@@ -18,6 +18,7 @@
  * (A program, not a script: in an emulated guest bash would take longer than most
  * of the pairs.)
  */
+#include <err.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,35 +31,16 @@
 
 static struct side {
 	const char *role, *device, *args; /* device, args: in the environment */
-	const char *program;
+	char *program;
 	pid_t pid;
 	int status; /* -1: it has not ended */
 } sides[] = {
-	{ .role = "server",
-	  .device = "DEV_SERVER",
-	  .args = "SERVER_ARGS",
-	  .status = -1 },
-	{ .role = "client",
-	  .device = "DEV_CLIENT",
-	  .args = "CLIENT_ARGS",
-	  .status = -1 },
+	{ "server", "DEV_SERVER", "SERVER_ARGS", .status = -1 },
+	{ "client", "DEV_CLIENT", "CLIENT_ARGS", .status = -1 },
 };
 static struct side *const server = &sides[0], *const client = &sides[1];
 static const char *dir;             /* of -o */
 static sigset_t signals, unblocked; /* which we wait for; which programs get */
-
-static const char *setting(const char *name, const char *unless)
-{
-	const char *value = getenv(name);
-
-	return value ? value : unless;
-}
-
-static void fail(const char *what)
-{
-	perror(what);
-	exit(125);
-}
 
 /* DIR/role.what; the text is valid until the next call. */
 static const char *path_of(const struct side *s, const char *what)
@@ -76,7 +58,7 @@ static void keep_status(struct side *s, int status)
 		return;
 	FILE *f = fopen(path_of(s, "rc"), "we");
 	if (!f || fprintf(f, "%d\n", status) < 0 || fclose(f))
-		fail(path_of(s, "rc"));
+		err(125, "%s", path_of(s, "rc"));
 }
 
 /* Kills both; they have that status then, whatever theirs would have been. */
@@ -95,48 +77,41 @@ static void end_both(int status)
 	exit(status);
 }
 
-static void add(char ***argv, const char *word)
+static void run(struct side *s, int port)
 {
-	*(*argv)++ = (char *)word;
-}
+	const char *device = getenv(s->device) ?: "";
+	const char *args = getenv(s->args) ?: "";
+	bool apart = getenv("LAB_HOSTS"); /* each on a machine of its own */
+	char *words;
+	int done;
 
-static void run(struct side *s, const char *port)
-{
-	const char *device = setting(s->device, "");
-	char *args = strdup(setting(s->args, ""));
-	char **argv = args ? calloc(strlen(args) + 16, sizeof *argv) : NULL;
-	char **next = argv;
-
-	if (!argv)
-		fail("pair");
-	if (getenv("LAB_HOSTS")) {
+	if (apart)
+		done = asprintf(&words, "%s %s",
+				s == client ? "10.9.0.1" : "-t 60", args);
+	else
+		done = asprintf(&words, "%s %s -p %d %s", *device ? "-d" : "",
+				device, port, args);
+	if (done < 0)
+		err(125, "asprintf");
+	char *argv[strlen(words) + 7], **next = argv;
+	if (apart) {
 		setenv("LAB_HOST", s == client ? "2" : "1", 1);
-		add(&next, "lab/lab");
-		add(&next, "run");
-		add(&next, "sh");
-		add(&next, "-c");
-		add(&next, "tc qdisc del dev eth0 root 2>/dev/null; "
-			   "exec \"$0\" \"$@\"");
-		add(&next, s->program);
-		add(&next, s == client ? "10.9.0.1" : "-t");
-		if (s == server)
-			add(&next, "60");
-	} else {
-		add(&next, s->program);
-		if (*device) {
-			add(&next, "-d");
-			add(&next, device);
-		}
-		add(&next, "-p");
-		add(&next, port);
+		*next++ = "lab/lab";
+		*next++ = "run";
+		*next++ = "sh";
+		*next++ = "-c";
+		*next++ = "tc qdisc del dev eth0 root 2>/dev/null; "
+			  "exec \"$0\" \"$@\"";
 	}
-	for (char *word = strtok(args, " \t\n"); word;
+	*next++ = s->program;
+	for (char *word = strtok(words, " \t\n"); word;
 	     word = strtok(NULL, " \t\n"))
-		add(&next, word);
+		*next++ = word;
+	*next = NULL;
 
 	s->pid = fork();
 	if (s->pid < 0)
-		fail("fork");
+		err(125, "fork");
 	if (s->pid == 0) {
 		sigprocmask(SIG_SETMASK, &unblocked, NULL);
 		if (!freopen("/dev/null", "r", stdin) ||
@@ -146,8 +121,7 @@ static void run(struct side *s, const char *port)
 		execvp(argv[0], argv);
 		_exit(errno == ENOENT ? 127 : 126); /* as bash does */
 	}
-	free(argv);
-	free(args);
+	free(words);
 }
 
 /* Until both have ended. What we wait for is blocked, so none of it is lost. */
@@ -185,8 +159,9 @@ int main(int argc, char **argv)
 {
 	static const int waited_for[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP,
 					  SIGALRM };
-	long limit = strtol(setting("PAIR_LIMIT", "90"), NULL, 10);
-	char text[16];
+	long limit = strtol(getenv("PAIR_LIMIT") ?: "90", NULL, 10);
+	int port = 20000 + getpid() % 12000; /* several pairs must not meet */
+	char pid[16];
 
 	sigemptyset(&signals);
 	for (int i = 0; i < 5; i++)
@@ -208,13 +183,10 @@ int main(int argc, char **argv)
 
 	if (!getenv("PAIR_WIRE"))
 		wires_free();
-	/* Several pairs at once must not meet. */
-	snprintf(text, sizeof text, "%d", 20000 + getpid() % 12000);
-	run(server, text);
-	char pid[16];
+	run(server, port);
 	snprintf(pid, sizeof pid, "%d", (int)server->pid);
 	setenv("SERVER_PID", pid, 1);
-	run(client, text);
+	run(client, port);
 	wait_for_both(limit);
 
 	for (struct side *s = server; s <= client; s++)
