@@ -14,6 +14,7 @@
  *
  * exec --seed: what is on stdin goes into the kernel's random numbers, now.
  */
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/random.h>
@@ -27,12 +28,6 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static void die(const char *what)
-{
-	dprintf(2, "lab: %s: %s\n", what, strerror(errno));
-	_exit(126);
-}
 
 static void signal_children(int sig)
 {
@@ -108,8 +103,9 @@ int main(int argc, char **argv)
 	if (argc < 4)
 		return 2;
 	name = argv[1];
+	program_invocation_short_name = "lab"; /* for err(3) */
 	if (chdir(argv[2]))
-		die(argv[2]);
+		err(126, "%s", argv[2]);
 
 	sigset_t set, old;
 	sigemptyset(&set);
@@ -119,19 +115,20 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &set, &old);
 	int sig_fd = signalfd(-1, &set, SFD_CLOEXEC);
 	if (sig_fd < 0)
-		die("signalfd");
+		err(126, "signalfd");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 
 	pid_t pid = fork();
 	if (pid < 0)
-		die("fork");
+		err(126, "fork");
 	if (pid == 0) {
 		sigprocmask(SIG_SETMASK, &old, NULL);
 		execvp(argv[3], argv + 3);
-		int err = errno;
-		dprintf(2, "lab: cannot start %s: %s: type make doctor\n",
-			argv[3], strerror(err));
-		_exit(err == ENOENT ? 127 : 126); /* as a shell says it */
+		int status =
+			errno == ENOENT ? 127 : 126; /* as a shell says it */
+		dprintf(2, "lab: cannot start %s: %m: type make doctor\n",
+			argv[3]);
+		_exit(status);
 	}
 	/* What is typed at a terminal is for the command. */
 	signal(SIGINT, SIG_IGN);
@@ -156,12 +153,10 @@ int main(int argc, char **argv)
 			continue;
 		if (info.ssi_signo != SIGCHLD)
 			return end(128 + (int)info.ssi_signo);
-		for (pid_t w; (w = waitpid(-1, &status, WNOHANG)) > 0;) {
-			if (w != pid)
-				continue;
-			if (WIFSIGNALED(status))
-				return end(128 + WTERMSIG(status));
-			return end(WEXITSTATUS(status));
-		}
+		for (pid_t w; (w = waitpid(-1, &status, WNOHANG)) > 0;)
+			if (w == pid)
+				return end(WIFSIGNALED(status)
+						   ? 128 + WTERMSIG(status)
+						   : WEXITSTATUS(status));
 	}
 }
