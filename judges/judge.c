@@ -2,7 +2,6 @@
 /* judges/judge.c - what the judges of the exercises share: see judge.h. */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,27 +190,7 @@ void check_answer(int answer, int measured, const char *look_at)
 		die("not so: look at %s", look_at);
 }
 
-static char subject[128];
-
-void about(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(subject, sizeof subject, fmt, ap);
-	va_end(ap);
-}
-
-void wrong(const char *fmt, ...)
-{
-	char what[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(what, sizeof what, fmt, ap);
-	va_end(ap);
-	die("%s%s%s", subject, *subject ? ": " : "", what);
-}
+char subject[128];
 
 /* ibv_post_send() and the others call what stands in the context. */
 static const struct watch *watching;

@@ -14,6 +14,8 @@
 #ifndef JUDGE_H
 #define JUDGE_H
 
+#include <stdio.h>
+
 #include "common.h"
 #include "post.h"
 
@@ -93,10 +95,11 @@ enum { NO_COMPLETION = 100 };
 void check_answer(int answer, int measured, const char *look_at);
 
 /* What is judged now, "round 2": stands before what wrong() says. */
-void about(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+extern char subject[128];
+#define about(...) snprintf(subject, sizeof subject, __VA_ARGS__)
 /* Dies with the verdict. */
-void wrong(const char *fmt, ...)
-	__attribute__((noreturn, format(printf, 1, 2)));
+#define wrong(fmt, ...) \
+	die("%s%s" fmt, subject, *subject ? ": " : "", ##__VA_ARGS__)
 
 /*
  * What an exercise does with the verbs at ep, from now on; w NULL: no more. The

@@ -86,8 +86,8 @@ static void expect(uint64_t key, uint64_t value, int most)
 	memset(&r, 0xff, sizeof r);
 	bool there = get(key, &r);
 	if (there != (value != 0))
-		wrong(there ? "get() found a key that is not there"
-			    : "get() did not find the key");
+		wrong("%s", there ? "get() found a key that is not there"
+				  : "get() did not find the key");
 	if (there && r.key != key)
 		wrong("get() gave the record of key %d", (int)r.key);
 	for (int i = 1; there && i < VALUE; i++)
