@@ -137,10 +137,7 @@ ended() {
 # line says? Shows the difference.
 as_wanted() {
 	local bad=0
-	if [ ! -s "$1/$2.want" ]; then
-		echo "$3 promises nothing of the $2"
-		bad=1
-	fi
+	[ -s "$1/$2.want" ] || { echo "$3 promises nothing of the $2" && bad=1; }
 	diff -u --label "$3" --label "the $2" "$1/$2.want" "$1/$2.out" || bad=1
 	ended "$1" "$2" "$(tail -n 1 "$1/$2.want")" || bad=1
 	return $bad
