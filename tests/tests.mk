@@ -73,8 +73,8 @@ $(foreach l,$(LESSONS),$(eval $B/rights/$l/server $B/rights/$l/client: $(patsubs
 FUZZED := tests/fuzz.c common/tcp.c common/plumbing/sockets.c 11_rdma_cm/lesson.c
 $B/fuzz: $(FUZZED) common/common.h
 	$Qclang $(CFLAGS) -Icommon -fno-sanitize-recover=all -fsanitize=fuzzer,address,undefined $(FUZZED) -o $@
-# Preloaded: a bad disk, and a NIC whose calls fail.
-$B/disk.so $B/nic.so: $B/%.so: tests/%.c
+# Preloaded: a bad disk, a NIC whose calls fail, and a fault in ibv_rc_pingpong.
+$B/disk.so $B/nic.so $B/pingpong.so: $B/%.so: tests/%.c
 	@mkdir -p $(@D)
 	$Q$(CC) $(CFLAGS) -fPIC -shared $(LDFLAGS) $< -ldl -o $@
 
