@@ -12,7 +12,7 @@
  * NAME is a file that is removed at the end: in the guest, that of our pid. If the
  * status is 255, which is ssh's own failure, too, it is NAME.255 from then on.
  *
- * exec --seed: what is on stdin goes into the kernel's random numbers, now.
+ * exec --reseed: what was written to /dev/urandom goes into the random numbers, now.
  */
 #include <err.h>
 #include <errno.h>
@@ -82,24 +82,17 @@ static int end(int status)
  * A guest that was frozen wakes up with the random numbers of that day: two would
  * have the same PSNs and rkeys. See random(4), RNDRESEEDCRNG.
  */
-static int seed(void)
+static int reseed(void)
 {
-	struct {                   /* struct rand_pool_info */
-		int entropy_count; /* in bits */
-		int buf_size;
-		char buf[256];
-	} pool = { .entropy_count = 256 };
-	int fd = open("/dev/urandom", O_WRONLY);
+	int fd = open("/dev/urandom", O_WRONLY), bits = 256;
 
-	pool.buf_size = (int)read(0, pool.buf, sizeof pool.buf);
-	return pool.buf_size < 64 || ioctl(fd, RNDADDENTROPY, &pool) ||
-	       ioctl(fd, RNDRESEEDCRNG);
+	return ioctl(fd, RNDADDTOENTCNT, &bits) || ioctl(fd, RNDRESEEDCRNG);
 }
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && strcmp(argv[1], "--seed") == 0)
-		return seed();
+	if (argc == 2 && strcmp(argv[1], "--reseed") == 0)
+		return reseed();
 	if (argc < 4)
 		return 2;
 	name = argv[1];
