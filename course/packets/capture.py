@@ -140,8 +140,7 @@ class Decoder:
 
     def roce(self, row):
         op, psn = int(row["ib.bth.opcode"]), int(row["ib.bth.psn"])
-        gid = (socket.inet_pton(socket.AF_INET6, row["ipv6.dst"]) if row["ipv6.dst"] else
-               bytes(10) + b"\xff\xff" + socket.inet_aton(row["ip.dst"]))
+        gid = socket.inet_pton(socket.AF_INET6, row["ipv6.dst"] or "::ffff:" + row["ip.dst"])
         to = gid, number(row["ib.bth.destqp"])
         if op == UD_SEND and to[1] == 1:
             self.cm(row, gid, octets(row["udp.payload"])[MAD:])
