@@ -69,7 +69,7 @@ def fold(lines, name="CAPTURE"):
     def flush():
         at, left, shown = 0, 0, set()
         total = sum(len(group) for _, group, _ in held)
-        for kinds, group, count in [*held, ({None}, [], 0)]:
+        for kinds, group, count in held:  # the last one is shown
             at += len(group)
             if total > 40 and 24 < at <= total - 6 and kinds <= shown:
                 left += count
