@@ -211,10 +211,7 @@ class Decoder:
 
 def tshark(file, *options):
     """What tshark prints of a capture."""
-    try:
-        run = subprocess.run(["tshark", "-n", "-r", file, *options], capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        sys.exit("packets: tshark is not here: type make deps")
+    run = subprocess.run(["tshark", "-n", "-r", file, *options], capture_output=True, text=True, check=False)
     if run.returncode:
         why = run.stderr.strip().split("\n")[-1]
         sys.exit(f"packets: tshark cannot decode {file}: {why}: type make trace-NN")

@@ -7,12 +7,12 @@ usage: course/packets/picture.py NN_lesson/README.md >NN_lesson/wire.svg
 Time runs downwards, to scale: SCALE pixels a ms. But no two packets are nearer than a line of
 text, and a longer wait than MOST pixels is cut out of the axis. picture.svg is the frame.
 """
-import html
 import re
 import string
 import sys
 import textwrap
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import ladder
 
@@ -20,10 +20,6 @@ SCALE, MOST = 10, 165
 LEFT, MIDDLE, RIGHT, SLOPE = 240, 445, 650, 10
 # The class of an arrow, and what is in its text.
 CLASSES = {"tcp": r"\((TCP|CM)\)", "nak": "NAK", "again": "again", "ack": "^ACK", "packet": ""}
-
-
-def escape(text):
-    return html.escape(text, quote=False)
 
 
 class Picture:
