@@ -15,9 +15,9 @@
  *
  * look() returns the version. Call look() in each turn of a loop that waits:
  * the other writer moves on then, and just before each access of yours. Load and
- * change *version only by look() and the functions atomic_...() of stdatomic.h
- * without _explicit: the judge sees nothing else. (NICs only READ this word, so the
- * CPU's atomics are enough. The fence of the lesson is in write_data().)
+ * change *version only by look() and the functions atomic_...() of stdatomic.h,
+ * with _explicit or without: the judge sees nothing else. (NICs only READ this word,
+ * so the CPU's atomics are enough. The fence of the lesson is in write_data().)
  * The names that are not yours are explained in
  * judges/07_versioning/3_two_writers.h.
  */

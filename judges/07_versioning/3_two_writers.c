@@ -39,19 +39,53 @@ static bool each_access;
  * the judge sees it. */
 enum { DECOY = 1 };
 static _Atomic uint64_t decoy;
+static uint64_t left; /* the version when this was last looked at */
+static bool went_back;
+static memory_order last_order; /* of your last access */
+static bool released;           /* by a fence behind write_data() */
+
+static bool is_release(memory_order order)
+{
+	return order == memory_order_release || order == memory_order_acq_rel ||
+	       order == memory_order_seq_cst;
+}
+
+/* Before the other writer moves: what has your last access done? */
+static void look_at_version(void)
+{
+	if (*version == left)
+		return;
+	if (at_work)
+		wrong("you changed the version while the other writer writes");
+	if (*version % 2 == 0 && !released && !is_release(last_order))
+		wrong("your even version may be seen before your data: it "
+		      "needs memory_order_release");
+	went_back |= *version < left;
+	left = *version;
+}
+
+static void other_writer(void)
+{
+	look_at_version();
+	step();
+	left = *version;
+}
 
 /* The reader comes when the record is whole, and goes when you are done. */
 uint64_t look(void)
 {
+	look_at_version();
+	if (went_back)
+		wrong("the version went back");
 	if (++looks > 100)
 		wrong("you look for ever, and write nothing (is *version "
 		      "only changed by the functions atomic_...()?)");
-	before_access(&decoy);
+	before_access(&decoy, memory_order_seq_cst);
 	uint64_t v = atomic_load(version);
 
 	if (each_access)
 		return v;
-	step();
+	other_writer();
 	if (*version % 2 == 0) {
 		fetch(&own.word[0], &record.version, 8);
 		fetch_half(0);
@@ -59,11 +93,18 @@ uint64_t look(void)
 	return v;
 }
 
-void *before_access(void *p)
+uint64_t *before_access(_Atomic uint64_t *p, memory_order order)
 {
+	look_at_version();
 	if (each_access)
-		step();
-	return p == &decoy ? version : p;
+		other_writer();
+	last_order = order;
+	return (uint64_t *)(p == &decoy ? version : p);
+}
+
+void before_fence(memory_order order)
+{
+	released |= is_release(order);
 }
 
 void write_data(uint64_t n)
@@ -73,6 +114,7 @@ void write_data(uint64_t n)
 	if (*version % 2 == 0)
 		wrong("the version is even while you write");
 	writes++;
+	released = false;
 	write_both(n);
 }
 
@@ -80,9 +122,12 @@ static void try(const char *what, const char *its_steps)
 {
 	start(what, 6, its_steps);
 	looks = writes = 0;
-	step();
+	left = 6;
+	went_back = released = false;
+	other_writer();
 	decoy = DECOY;
 	update(&decoy, MINE);
+	look_at_version();
 	if (decoy != DECOY)
 		wrong("you changed *version, and not by the functions "
 		      "atomic_...()");
@@ -101,6 +146,8 @@ static void try(const char *what, const char *its_steps)
 	if (grown != 2 * (updates + 1))
 		wrong("the version grew by %d with %d updates", grown,
 		      updates + 1);
+	if (went_back)
+		wrong("the version went back");
 }
 
 void judge(void)

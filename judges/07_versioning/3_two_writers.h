@@ -10,41 +10,69 @@ void write_data(uint64_t n);
 
 /* The judge's, called just before each access that your functions of stdatomic.h make:
  * the other writer may come then, too. Returns where the version is: not at p. */
-void *before_access(void *p);
+uint64_t *before_access(_Atomic uint64_t *p, memory_order order);
+void before_fence(memory_order order);
 #ifndef TWO_WRITERS_JUDGE
-#define AT(p) ((__typeof__(p))before_access(p))
 #undef atomic_load
 #undef atomic_store
 #undef atomic_exchange
 #undef atomic_fetch_add
-#undef atomic_fetch_or
-#undef atomic_fetch_xor
-#undef atomic_fetch_and
 #undef atomic_fetch_sub
+#undef atomic_fetch_or
+#undef atomic_fetch_and
+#undef atomic_fetch_xor
 #undef atomic_compare_exchange_strong
 #undef atomic_compare_exchange_weak
-#define atomic_load(p) atomic_load_explicit(AT(p), memory_order_seq_cst)
-#define atomic_store(p, v) atomic_store_explicit(AT(p), v, memory_order_seq_cst)
-#define atomic_exchange(p, v) \
-	atomic_exchange_explicit(AT(p), v, memory_order_seq_cst)
-#define atomic_fetch_add(p, n) \
-	atomic_fetch_add_explicit(AT(p), n, memory_order_seq_cst)
-#define atomic_fetch_or(p, n) \
-	atomic_fetch_or_explicit(AT(p), n, memory_order_seq_cst)
-#define atomic_fetch_sub(p, n) \
-	atomic_fetch_sub_explicit(AT(p), n, memory_order_seq_cst)
-#define atomic_fetch_and(p, n) \
-	atomic_fetch_and_explicit(AT(p), n, memory_order_seq_cst)
-#define atomic_fetch_xor(p, n) \
-	atomic_fetch_xor_explicit(AT(p), n, memory_order_seq_cst)
-#define atomic_compare_exchange_strong(p, expected, v)                 \
-	(atomic_compare_exchange_strong_explicit(AT(p), expected, v,   \
-						 memory_order_seq_cst, \
-						 memory_order_seq_cst))
-#define atomic_compare_exchange_weak(p, expected, v)                 \
-	(atomic_compare_exchange_weak_explicit(AT(p), expected, v,   \
-					       memory_order_seq_cst, \
-					       memory_order_seq_cst))
+#undef atomic_load_explicit
+#undef atomic_store_explicit
+#undef atomic_exchange_explicit
+#undef atomic_fetch_add_explicit
+#undef atomic_fetch_sub_explicit
+#undef atomic_fetch_or_explicit
+#undef atomic_fetch_and_explicit
+#undef atomic_fetch_xor_explicit
+#undef atomic_compare_exchange_strong_explicit
+#undef atomic_compare_exchange_weak_explicit
+#undef atomic_thread_fence
+
+/* What these names are in gcc and clang. */
+#define atomic_load_explicit(p, m) __atomic_load_n(before_access(p, m), m)
+#define atomic_store_explicit(p, v, m) \
+	__atomic_store_n(before_access(p, m), v, m)
+#define atomic_exchange_explicit(p, v, m) \
+	__atomic_exchange_n(before_access(p, m), v, m)
+#define atomic_fetch_add_explicit(p, n, m) \
+	__atomic_fetch_add(before_access(p, m), n, m)
+#define atomic_fetch_sub_explicit(p, n, m) \
+	__atomic_fetch_sub(before_access(p, m), n, m)
+#define atomic_fetch_or_explicit(p, n, m) \
+	__atomic_fetch_or(before_access(p, m), n, m)
+#define atomic_fetch_and_explicit(p, n, m) \
+	__atomic_fetch_and(before_access(p, m), n, m)
+#define atomic_fetch_xor_explicit(p, n, m) \
+	__atomic_fetch_xor(before_access(p, m), n, m)
+#define atomic_compare_exchange_strong_explicit(p, expected, v, m, failed)  \
+	__atomic_compare_exchange_n(before_access(p, m), expected, v, 0, m, \
+				    failed)
+#define atomic_compare_exchange_weak_explicit(p, expected, v, m, failed)    \
+	__atomic_compare_exchange_n(before_access(p, m), expected, v, 1, m, \
+				    failed)
+
+#define atomic_thread_fence(m) (before_fence(m), __atomic_thread_fence(m))
+
+#define SEQ memory_order_seq_cst
+#define atomic_load(p) atomic_load_explicit(p, SEQ)
+#define atomic_store(p, v) atomic_store_explicit(p, v, SEQ)
+#define atomic_exchange(p, v) atomic_exchange_explicit(p, v, SEQ)
+#define atomic_fetch_add(p, n) atomic_fetch_add_explicit(p, n, SEQ)
+#define atomic_fetch_sub(p, n) atomic_fetch_sub_explicit(p, n, SEQ)
+#define atomic_fetch_or(p, n) atomic_fetch_or_explicit(p, n, SEQ)
+#define atomic_fetch_and(p, n) atomic_fetch_and_explicit(p, n, SEQ)
+#define atomic_fetch_xor(p, n) atomic_fetch_xor_explicit(p, n, SEQ)
+#define atomic_compare_exchange_strong(p, expected, v) \
+	atomic_compare_exchange_strong_explicit(p, expected, v, SEQ, SEQ)
+#define atomic_compare_exchange_weak(p, expected, v) \
+	atomic_compare_exchange_weak_explicit(p, expected, v, SEQ, SEQ)
 #endif
 
 /* The exercise's. */
