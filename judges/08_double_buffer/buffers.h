@@ -24,7 +24,11 @@ static int halves;       /* that it has written */
 static int in_a_read;    /* that it writes in the middle of each READ */
 static bool waited;      /* for a lease */
 static bool only_leased; /* no READ of a buffer without its lease */
-static int held[2];      /* leases */
+static struct {
+	int all; /* ended ones, too */
+	uint64_t epoch;
+	int in_epoch;
+} held[2]; /* leases */
 
 /* What happens before each request, again and again; a READ of a buffer is two.
  * A digit: the writer's half generations. R: another reader takes both leases.
@@ -71,7 +75,7 @@ static inline void start(uint64_t number, const char *its_moves)
 	memset(&memory, 0, sizeof memory);
 	buffers = number;
 	halves = in_a_read = requests = looks = others = 0;
-	held[0] = held[1] = 0;
+	memset(held, 0, sizeof held);
 	waited = false;
 	write_halves(8);
 	moves = move = its_moves;
@@ -124,13 +128,25 @@ void fetch_buffer(uint64_t to[WORDS], uint64_t number)
 {
 	if (number >= buffers)
 		wrong("there is no buffer %d", (int)number);
-	if (only_leased && held[number] < 1)
+	if (only_leased && held[number].all < 1)
 		wrong("you READ buffer %d without its lease", (int)number);
 	const uint64_t *from = memory.shared.buffer[number];
 	fetch(own.buffer, from, HALF * 8);
 	write_halves(in_a_read);
 	fetch(&own.buffer[HALF], &from[HALF], HALF * 8);
 	memcpy(to, own.buffer, sizeof own.buffer);
+}
+
+/* n leases; -1 in another epoch gives back one of another reader. */
+static inline void takes(uint64_t number, int n)
+{
+	if (held[number].epoch != own.word >> 32)
+		held[number].in_epoch = 0;
+	held[number].epoch = own.word >> 32;
+	held[number].in_epoch += n;
+	held[number].all += n;
+	if (held[number].in_epoch < 0)
+		wrong("you gave back what was not yours");
 }
 
 static inline uint64_t atomic(enum ibv_wr_opcode opcode, uint64_t number,
@@ -145,11 +161,9 @@ static inline uint64_t atomic(enum ibv_wr_opcode opcode, uint64_t number,
 	before_request();
 	execute(&d.you, wr);
 	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
-		held[number % 2] += (int)compare_add;
+		takes(number % 2, (int)compare_add);
 	else if (own.word == compare_add)
-		held[number % 2] += (int)(swap - compare_add);
-	if (held[number % 2] < 0)
-		wrong("you gave back what was not yours");
+		takes(number % 2, (int)(swap - compare_add));
 	return own.word;
 }
 
