@@ -23,7 +23,7 @@
  *   and body, return -1 and do not READ it.
  *
  * be32toh() turns a number in big endian into one that your CPU understands.
- * The judge fetches seven records and compares all of struct place: nothing may
+ * The judge fetches eight records and compares all of struct place: nothing may
  * be written to gap and end.
  */
 #include <endian.h>

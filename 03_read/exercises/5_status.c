@@ -25,7 +25,7 @@
  *
  * expect_completion(ep, "what") takes the next completion, of whatever kind, and
  * returns its wr_id.
- * The judge is the host. It calls serve() once, with n = 5, and looks at each
+ * The judge is the host. It calls serve() once, with n = 6, and looks at each
  * status. Its receives for them are posted.
  */
 #include "5_status.h"

@@ -24,7 +24,7 @@
 #include "lesson.h"
 #include "wire.h"
 
-enum { N = 7, FITS = HEAD + BODY };
+enum { N = 8, FITS = HEAD + BODY };
 static const struct entry directory[N] = {
 	{ .offset = 2000, .len = 700 },
 	{ .offset = 96, .len = HEAD },
@@ -34,6 +34,8 @@ static const struct entry directory[N] = {
 	{ .offset = 5967, .len = HEAD + 1 },
 	/* below 0, if somebody takes it for an int */
 	{ .offset = 96, .len = 0xfffffff0 },
+	/* 700, if somebody keeps 16 bits */
+	{ .offset = 2000, .len = (1 << 16) + 700 },
 };
 
 /* The place within a page must be the same for both ways to say it. */
