@@ -19,8 +19,9 @@ static const struct {
 } rounds[] = { { .serving = 0, .waiting = 0 },
 	       { .serving = 1ULL << 40, .waiting = 15 },
 	       { .serving = UINT64_MAX - 1, .waiting = 3 } };
-static uint64_t ticket; /* yours */
-static bool overtaken;
+static uint64_t ticket;                 /* yours */
+static bool overtaken, looked, between; /* your READ of NEXT and your ticket */
+static int late; /* looks at NEXT behind your ticket: one comes at the first */
 
 /* A READ, or an atomic that changes nothing. */
 static bool only_looks(const struct ibv_send_wr *wr)
@@ -32,16 +33,31 @@ static bool only_looks(const struct ibv_send_wr *wr)
 		wr->wr.atomic.compare_add == wr->wr.atomic.swap);
 }
 
+static void nobody_came_between(void)
+{
+	if (between || late == 1)
+		wrong("another client came between your READ of NEXT and your "
+		      "FETCH_AND_ADD");
+}
+
 /* Each other client is served for two of your requests. One more comes just before
- * your first swap. */
+ * your first swap, or between a READ of NEXT and your ticket. */
 static void in_lock(const struct ibv_send_wr *wr)
 {
+	bool at_next = wr->wr.rdma.remote_addr == (uintptr_t)&words[NEXT];
+
 	if (only_looks(wr)) {
+		if (at_next && words[NEXT] == ticket)
+			looked = true;
+		else if (at_next && ++late == 1)
+			words[NEXT]++;
 		if (seen.posted > 40 && overtaken && words[NEXT] == ticket)
 			wrong("you have no ticket: another client came before "
 			      "your swap");
-		if (seen.posted > 40)
+		if (seen.posted > 40) {
+			nobody_came_between();
 			wrong("your ticket is served: lock() does not return");
+		}
 		if (seen.posted % 2 == 0 && words[SERVING] != ticket)
 			words[SERVING]++;
 		return;
@@ -52,8 +68,9 @@ static void in_lock(const struct ibv_send_wr *wr)
 		wrong("a ticket by READ and WRITE: others have it, too");
 	if (words[NEXT] != ticket)
 		wrong("lock() takes a second ticket");
-	if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP && !overtaken) {
+	if ((wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || looked) && !overtaken) {
 		overtaken = true;
+		between = wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 		words[NEXT] = ++ticket;
 	}
 }
@@ -66,9 +83,13 @@ void judge(void)
 		words[SERVING] = rounds[i].serving;
 		words[NEXT] = words[SERVING] + rounds[i].waiting;
 		ticket = words[NEXT];
-		overtaken = false;
+		overtaken = looked = between = false;
+		late = 0;
 		watch(&duo.you, &(struct watch){ .posts = in_lock });
-		if (lock() != ticket || words[NEXT] != ticket + 1)
+		uint64_t got = lock();
+		if (got != ticket)
+			nobody_came_between();
+		if (got != ticket || words[NEXT] != ticket + 1 + (late > 0))
 			wrong("lock() did not take and return a ticket");
 		if (words[SERVING] != ticket)
 			wrong("lock() returned with %d clients before you",

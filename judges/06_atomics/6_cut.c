@@ -68,7 +68,8 @@ bool add(uint32_t number)
 	if (broken) {
 		qdisc_delete(cut_net);
 		in_doubt[word != before]++;
-		if (word == before && rand_r(&seed) % 2) {
+		if (word == before && rand_r(&seed) % 2 &&
+		    in_doubt[0] + in_doubt[1] > 1) {
 			until_cut = 0; /* its repetition fails, too */
 			repeated = true;
 		}
@@ -125,7 +126,9 @@ void judge(void)
 			sum += numbers[i] = 1 + 2 * (unsigned)rand_r(&seed);
 		word = 0;
 		broken = false;
-		until_cut = rand_r(&seed) % (NUMBERS - 1);
+		/* The first time before the last number: nothing comes behind it. */
+		bool first = in_doubt[0] + in_doubt[1] == 0;
+		until_cut = first ? NUMBERS - 1 : rand_r(&seed) % (NUMBERS - 1);
 		connect_anew();
 		deliver(numbers, NUMBERS);
 		if (broken)
