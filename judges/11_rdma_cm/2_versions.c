@@ -67,6 +67,8 @@ void judge(void)
 	try("that speaks 5 to 9", "KV\5\x09\3bob", 8, 0, "");
 	try("that speaks 4 to 2", "KV\4\2\3bob", 8, 0, "");
 	try("of something else", "RD\2\4\3bob", 8, 0, "");
+	try("of something else", "KD\2\4\3bob", 8, 0, "");
+	try("of something else", "RV\2\4\3bob", 8, 0, "");
 	try("without a name", "KV\2\4\0bob", 8, 0, "");
 	try("whose name has 21 letters",
 	    "KV\2\4\x15"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * judges/11_rdma_cm/4_serve.c - three clients that are wanted, and one that is not.
+ * judges/11_rdma_cm/4_serve.c - three clients that are wanted, and two that are not.
  *
  * before: it returned, and 0 of 3 clients have been served
  * hint1: What must be copied out of an event before it is acknowledged, and what may
@@ -19,9 +19,10 @@
 enum { CLIENTS = 3 };
 
 /* wrong() says what the clients are about. What the server did wrong goes by die(). */
-static atomic_int accepted, released, disconnected, unwanted, parameters,
-	reasons;
-static struct rdma_cm_id *welcome[CLIENTS]; /* that are wanted */
+static atomic_int accepted, released, disconnected;
+static atomic_int gone; /* clients that have begun to disconnect */
+static const struct rdma_cm_id *unwanted; /* asked for last */
+static struct side late; /* comes while the second is accepted */
 
 bool wanted(const struct rdma_cm_event *event)
 {
@@ -31,11 +32,8 @@ bool wanted(const struct rdma_cm_event *event)
 		die("wanted() is asked of %s", rdma_event_str(event->event));
 	const char *data = event->param.conn.private_data;
 	bool yes = data && data[0] == 'y';
-	for (int i = 0; yes && i < CLIENTS; i++)
-		if (!welcome[i] || welcome[i] == event->id) {
-			welcome[i] = event->id;
-			break;
-		}
+
+	unwanted = yes ? NULL : event->id;
 	return yes;
 }
 
@@ -45,7 +43,8 @@ void prepare(struct rdma_cm_id *id)
 
 	if (id == listener)
 		die("prepare() is called for the listener");
-	unwanted += id != welcome[0] && id != welcome[1] && id != welcome[2];
+	if (id == unwanted)
+		die("prepare() is called for a client that is not wanted");
 	make_qp(&s);
 	accepted++;
 }
@@ -62,36 +61,7 @@ void release(struct rdma_cm_id *id)
 	released++;
 }
 
-/* These count, as events.h does. */
-int rdma_disconnect(struct rdma_cm_id *id)
-{
-	int (*call)(struct rdma_cm_id *);
-
-	*(void **)&call = library("rdma_disconnect");
-	disconnected += id->channel == watched;
-	return call(id);
-}
-
-int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
-{
-	int (*call)(struct rdma_cm_id *, struct rdma_conn_param *);
-
-	*(void **)&call = library("rdma_accept");
-	parameters += param != NULL;
-	return call(id, param);
-}
-
-int rdma_reject(struct rdma_cm_id *id, const void *reason, uint8_t len)
-{
-	int (*call)(struct rdma_cm_id *, const void *, uint8_t);
-
-	*(void **)&call = library("rdma_reject");
-	reasons += len > 0;
-	return call(id, reason, len);
-}
-
-static void connect_as(struct side *s, const char *letter,
-		       enum rdma_cm_event_type answer)
+static void request_as(struct side *s, const char *letter)
 {
 	struct rdma_conn_param param = { .private_data = letter,
 					 .private_data_len = 1 };
@@ -99,11 +69,57 @@ static void connect_as(struct side *s, const char *letter,
 	s->channel = new_channel();
 	resolve(s);
 	must(rdma_connect(s->id, &param), "rdma_connect");
+}
+
+static void connect_as(struct side *s, const char *letter,
+		       enum rdma_cm_event_type answer)
+{
+	request_as(s, letter);
 	await(s->channel, answer);
+}
+
+/* As in events.h. */
+int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	int (*call)(struct rdma_cm_id *, struct rdma_conn_param *);
+
+	if (id->channel == watched && id != listener && !id->qp)
+		die("rdma_accept is called before prepare()");
+	if (id->channel == watched && param)
+		die("a client was accepted with parameters that are not NULL");
+	if (accepted == 2 && !late.id) {
+		request_as(&late, "n");
+		if (!event_within(watched, MS))
+			die("the judge's request does not come");
+	}
+	*(void **)&call = library("rdma_accept");
+	return call(id, param);
+}
+
+int rdma_reject(struct rdma_cm_id *id, const void *reason, uint8_t len)
+{
+	int (*call)(struct rdma_cm_id *, const void *, uint8_t);
+
+	if (len > 0)
+		die("a client was rejected with a reason");
+	*(void **)&call = library("rdma_reject");
+	return call(id, reason, len);
+}
+
+int rdma_disconnect(struct rdma_cm_id *id)
+{
+	int (*call)(struct rdma_cm_id *);
+
+	*(void **)&call = library("rdma_disconnect");
+	disconnected += id->channel == watched;
+	if (disconnected > gone)
+		die("it disconnects from a client that has not disconnected");
+	return call(id);
 }
 
 static void hang_up(struct side *s)
 {
+	gone++;
 	must(rdma_disconnect(s->id), "rdma_disconnect");
 	await(s->channel, RDMA_CM_EVENT_DISCONNECTED);
 }
@@ -120,6 +136,8 @@ static void *clients(void *unused)
 	connect_as(&no, "n", RDMA_CM_EVENT_REJECTED);
 	about("a second client, while the first is connected");
 	connect_as(&c[1], "y", RDMA_CM_EVENT_ESTABLISHED);
+	about("a client that comes while you accept another");
+	await(late.channel, RDMA_CM_EVENT_REJECTED);
 	about("the first client disconnects");
 	hang_up(&c[0]);
 	about("a third client, when the first has gone");
@@ -142,18 +160,12 @@ void judge(void)
 	if (accepted < CLIENTS)
 		die("it returned, and %d of %d clients have been served",
 		    accepted, CLIENTS);
-	if (unwanted)
-		die("prepare() was called for a client that is not wanted");
-	if (parameters)
-		die("a client was accepted with parameters that are not NULL");
-	if (reasons)
-		die("a client was rejected with a reason");
 	if (disconnected < CLIENTS)
 		die("it returned, and did not disconnect from %d of %d clients",
 		    CLIENTS - disconnected, CLIENTS);
 	if (got > given_back)
 		die("it returned, and has not acknowledged an event");
-	if (released != CLIENTS + 1)
-		die("it returned, and %d ids are left", CLIENTS + 1 - released);
+	if (released != CLIENTS + 2)
+		die("it returned, and %d ids are left", CLIENTS + 2 - released);
 	(void)pthread_join(thread, NULL);
 }
