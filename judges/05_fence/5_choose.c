@@ -49,24 +49,28 @@ static void post_both(struct ibv_send_wr first, struct ibv_send_wr then,
 	post(&d.you, &then);
 }
 
-/* Is the flag there before the answer of a READ of something else? */
+/* Is the flag there before the completion of a READ of something else? */
 static void try_publish(int how)
 {
 	struct ibv_send_wr read, data, flag;
+	struct ibv_wc wc;
 	bool early = false;
 
 	read = request(IBV_WR_RDMA_READ, &got, &theirs.record, to);
+	read.send_flags = IBV_SEND_SIGNALED;
 	data = request(IBV_WR_RDMA_WRITE, &word, &theirs.data, to);
 	flag = request(IBV_WR_RDMA_WRITE, &word, &theirs.flag, to);
 	about("publish, %s", names[how]);
-	mine.word = theirs.record = NEW;
+	mine.word = NEW;
 	for (int i = 0; i < TRIES && !early; i++) {
-		theirs.flag = mine.got = OLD;
+		theirs.flag = OLD;
 		post(&d.you, &read);
 		post_both(data, flag, how);
 		for (double since = now_ms(); theirs.flag != NEW;)
 			keep_waiting(&d.you, since, "the flag");
-		early = mine.got == OLD;
+		early = !completes_within(&d.you, 0, &wc);
+		if (early)
+			expect_completion(&d.you, "the READ");
 		expect_completion(&d.you, "the flag");
 	}
 	if (!early)
