@@ -37,7 +37,7 @@ endif
 	illustrated pictures tables book progress handout clean fmt
 all: $(PROGRAMS) $B/pair ## build every lesson
 
-half_done := $(addprefix -Wno-error=unused-,parameter variable function) # is judged, too
+half_done := $(addprefix -Wno-error=unused-,parameter variable but-set-variable function) # is judged
 # What is compiled finds common/ and its lesson; an exercise and its judge also judges/.
 includes = -Icommon $(foreach l,$(filter $(LESSONS),$(subst /, ,$1)),-I$l -Ijudges/$l -Ijudges)
 # For the scripts that compile a changed copy.

@@ -22,6 +22,7 @@ mapfile -t part_2 < <(printf '%s\n' [0-9][0-9]_* | grep -v -x -F "$(printf '%s\n
 
 # find_wire: the lab's own two interfaces, $net0 is the server's, and $net1; false if the lab
 # did not make them. bad_wire FAULT: a fault of netem in both directions, until good_wire.
+net0='' net1=''
 find_wire() {
 	case $LAB_KIND in
 	vm | host) ;;

@@ -211,7 +211,10 @@ class Decoder:
 
 def tshark(file, *options):
     """What tshark prints of a capture."""
-    run = subprocess.run(["tshark", "-n", "-r", file, *options], capture_output=True, text=True, check=False)
+    try:
+        run = subprocess.run(["tshark", "-n", "-r", file, *options], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        sys.exit("packets: tshark is not here: type make deps")
     if run.returncode:
         why = run.stderr.strip().split("\n")[-1]
         sys.exit(f"packets: tshark cannot decode {file}: {why}: type make trace-NN")
