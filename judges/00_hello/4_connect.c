@@ -222,7 +222,7 @@ static void one_failure(void)
 
 	duo_open(&e, cap);
 	if (failure == MODIFY)
-		duo_connect(&e, 0, 0); /* from RTS none leads to INIT */
+		duo_connect(&e, 0, 0);
 	send_op = e.you.ctx->ops.post_send;
 	recv_op = e.peer.ctx->ops.post_recv;
 	if (failure == SEND)
@@ -233,6 +233,8 @@ static void one_failure(void)
 			register_memory(&e.you, text, ROOM, 0));
 	end[1] = end_of(&e.peer, IBV_MTU_1024,
 			register_memory(&e.peer, place, ROOM, access));
+	if (failure == MODIFY) /* from RTS to INIT, or from RESET to port 0 */
+		end[0].port_num = end[1].port_num = 0;
 	send_one(&end[0], &end[1], 17);
 }
 

@@ -35,28 +35,33 @@ void before_fence(memory_order order);
 #undef atomic_compare_exchange_weak_explicit
 #undef atomic_thread_fence
 
-/* What these names are in gcc and clang. */
+/* What these names are in gcc and clang. What v says is known before the access. */
+#define WITH(v, access)                  \
+	({                               \
+		const uint64_t v_ = (v); \
+		access;                  \
+	})
 #define atomic_load_explicit(p, m) __atomic_load_n(before_access(p, m), m)
 #define atomic_store_explicit(p, v, m) \
-	__atomic_store_n(before_access(p, m), v, m)
+	WITH(v, __atomic_store_n(before_access(p, m), v_, m))
 #define atomic_exchange_explicit(p, v, m) \
-	__atomic_exchange_n(before_access(p, m), v, m)
+	WITH(v, __atomic_exchange_n(before_access(p, m), v_, m))
 #define atomic_fetch_add_explicit(p, n, m) \
-	__atomic_fetch_add(before_access(p, m), n, m)
+	WITH(n, __atomic_fetch_add(before_access(p, m), v_, m))
 #define atomic_fetch_sub_explicit(p, n, m) \
-	__atomic_fetch_sub(before_access(p, m), n, m)
+	WITH(n, __atomic_fetch_sub(before_access(p, m), v_, m))
 #define atomic_fetch_or_explicit(p, n, m) \
-	__atomic_fetch_or(before_access(p, m), n, m)
+	WITH(n, __atomic_fetch_or(before_access(p, m), v_, m))
 #define atomic_fetch_and_explicit(p, n, m) \
-	__atomic_fetch_and(before_access(p, m), n, m)
+	WITH(n, __atomic_fetch_and(before_access(p, m), v_, m))
 #define atomic_fetch_xor_explicit(p, n, m) \
-	__atomic_fetch_xor(before_access(p, m), n, m)
-#define atomic_compare_exchange_strong_explicit(p, expected, v, m, failed)  \
-	__atomic_compare_exchange_n(before_access(p, m), expected, v, 0, m, \
-				    failed)
-#define atomic_compare_exchange_weak_explicit(p, expected, v, m, failed)    \
-	__atomic_compare_exchange_n(before_access(p, m), expected, v, 1, m, \
-				    failed)
+	WITH(n, __atomic_fetch_xor(before_access(p, m), v_, m))
+#define atomic_compare_exchange_strong_explicit(p, expected, v, m, failed)     \
+	WITH(v, __atomic_compare_exchange_n(before_access(p, m), expected, v_, \
+					    0, m, failed))
+#define atomic_compare_exchange_weak_explicit(p, expected, v, m, failed)       \
+	WITH(v, __atomic_compare_exchange_n(before_access(p, m), expected, v_, \
+					    1, m, failed))
 
 #define atomic_thread_fence(m) (before_fence(m), __atomic_thread_fence(m))
 
