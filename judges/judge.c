@@ -227,8 +227,10 @@ static int on_poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 	if (watching->looks)
 		watching->looks();
 	int n = 0;
-	if (!watching->lets_find || (max > 0 && watching->lets_find()))
-		n = real_ops.poll_cq(cq, watching->lets_find ? 1 : max, wc);
+	if (!watching->lets_find)
+		n = real_ops.poll_cq(cq, max, wc);
+	else if (max > 0 && watching->lets_find())
+		n = real_ops.poll_cq(cq, 1, wc);
 
 	seen.in_vain = n > 0 ? 0 : seen.in_vain + 1;
 	for (int i = 0; i < n; i++) {

@@ -117,11 +117,10 @@ int main(int argc, char **argv)
 	if (pid == 0) {
 		sigprocmask(SIG_SETMASK, &old, NULL);
 		execvp(argv[3], argv + 3);
-		int status =
-			errno == ENOENT ? 127 : 126; /* as a shell says it */
+		int rc = errno == ENOENT ? 127 : 126; /* as a shell does */
 		dprintf(2, "lab: cannot start %s: %m: type make doctor\n",
 			argv[3]);
-		_exit(status);
+		_exit(rc);
 	}
 	/* What is typed at a terminal is for the command. */
 	signal(SIGINT, SIG_IGN);

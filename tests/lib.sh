@@ -17,12 +17,13 @@ scratch() {
 clone_to() { git clone -q -u "git -c safe.directory='*' upload-pack" "${@:2}" . "$1"; }
 
 # The lessons in two parts, for two labs; the second one has all that are not in the first.
-part_1=(0[0-48]_* 11_*) part_3=()
-mapfile -t part_2 < <(printf '%s\n' [0-9][0-9]_* | grep -v -x -F "$(printf '%s\n' "${part_1[@]}")")
+part_1=(0[0-48]_* 11_*) part_2=() part_3=()
+for lesson in [0-9][0-9]_*; do
+	[[ " ${part_1[*]} " == *" $lesson "* ]] || part_2+=("$lesson")
+done
 
 # find_wire: the lab's own two interfaces, $net0 is the server's, and $net1; false if the lab
 # did not make them. bad_wire FAULT: a fault of netem in both directions, until good_wire.
-net0='' net1=''
 find_wire() {
 	case $LAB_KIND in
 	vm | host) ;;
@@ -35,8 +36,8 @@ bad_wire() { # shellcheck disable=SC2086 # several words
 	tc qdisc add dev "$net0" root netem $1 && tc qdisc add dev "$net1" root netem $1
 }
 good_wire() {
-	tc qdisc del dev "$net0" root
-	tc qdisc del dev "$net1" root
+	tc qdisc del dev "${net0-}" root
+	tc qdisc del dev "${net1-}" root
 } 2>/dev/null
 
 # ok NAME / not_ok NAME WHY: one test, one line, and how long it took if that was long.

@@ -5,8 +5,7 @@ packets  are there, in this order on each QP, with nothing between them: what th
          sends them, PSN, bytes, place, values; the messages of the CM with those of the QP.
          "..." stands for any number, "at +64 or +6064" for a choice. Behind "... these N lines K times more" they go on alike. What the
          wire did again, and NAKs, may come between, if the excerpt has them not.
-ACKs     are there, of this PSN or of a later one, behind the packets before them; none is of
-         what was not sent
+ACKs     are there, of this PSN or of a later one, behind the packets before them, each of what was sent
 lines    of each program are there in this order, and so are QP info and barriers
 
 Times may vary, and so may the old values of atomics, for which two clients race.
