@@ -17,11 +17,12 @@
 static const struct {
 	uint64_t serving, waiting; /* when you come */
 } rounds[] = { { .serving = 0, .waiting = 0 },
-	       { .serving = 1ULL << 40, .waiting = 15 },
+	       { .serving = 1ULL << 40, .waiting = 300 },
 	       { .serving = UINT64_MAX - 1, .waiting = 3 } };
 static uint64_t ticket;                 /* yours */
 static bool overtaken, looked, between; /* your READ of NEXT and your ticket */
 static int late; /* looks at NEXT behind your ticket: one comes at the first */
+enum { FOR_EVER = 1000 }; /* requests */
 
 /* A READ, or an atomic that changes nothing. */
 static bool only_looks(const struct ibv_send_wr *wr)
@@ -51,10 +52,11 @@ static void in_lock(const struct ibv_send_wr *wr)
 			looked = true;
 		else if (at_next && ++late == 1)
 			words[NEXT]++;
-		if (seen.posted > 40 && overtaken && words[NEXT] == ticket)
+		if (seen.posted > FOR_EVER && overtaken &&
+		    words[NEXT] == ticket)
 			wrong("you have no ticket: another client came before "
 			      "your swap");
-		if (seen.posted > 40) {
+		if (seen.posted > FOR_EVER) {
 			nobody_came_between();
 			wrong("your ticket is served: lock() does not return");
 		}

@@ -116,6 +116,11 @@ void judge(void)
 	uint64_t head = words[HEAD], once = head_after(head);
 	if (head_after(head) != once)
 		wrong("a variable of yours goes into the head: the other "
-		      "client "
-		      "is another program, and has another one");
+		      "client is another program, and has another one");
+	at_once = true;
+	for (int n = 1; n <= 1 << 20; n++) {
+		push(1);
+		if (words[HEAD] == once)
+			wrong("after %d changes the head is what it was", n);
+	}
 }
