@@ -5,11 +5,11 @@
  * before: two_and_a_half is UNANSWERED: choose one, then run it
  * hint1: Into which buffer does the writer write after g + 2 is
  * hint1: published? After g + 3?
- * hint1.zh: 发布 g + 2 之后，写者写哪个缓冲区？发布 g + 3 之后，又写哪个？
+ * hint1.zh: 发布 g + 2 之后，写者写哪块缓冲区？发布 g + 3 之后，又写哪块？
  * hint2: Draw the four buffers with the generation that is in each half,
  * hint2: at each READ. What the reader decides depends on the two
  * hint2: generations only, not on what is in there.
- * hint2.zh: 画出四个缓冲区，标明每次 READ 时每一半里的世代号。读者怎么决定，只
+ * hint2.zh: 画出四块缓冲区，标明每次 READ 时每一半里的世代号。读者怎么决定，只
  * hint2.zh: 看两个世代号，不看里面的数据。
  * gives away: 12, in buffer 0
  * gives away: whole, but of another generation

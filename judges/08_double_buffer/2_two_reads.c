@@ -5,7 +5,7 @@
  * before: always a newer one: 20 looks at the generation, 11 are enough
  * hint1: What does the second look at one buffer tell about the next
  * hint1: buffer?
- * hint1.zh: 读完一个缓冲区，再看一次世代号，这对下一个缓冲区说明什么？
+ * hint1.zh: 读完一块缓冲区，再看一次世代号，这对下一块缓冲区说明什么？
  * hint2: Keep two generations: the one that you READ last, and the one
  * hint2: that you returned last. If they differ, you know of a newer one
  * hint2: already. Let at most BUFFERS - 2 pass.
