@@ -278,26 +278,32 @@ static void right_in_four_threads(void)
 	must(!ibv_destroy_qp(end.qp) && !ibv_destroy_cq(end.cq), "the end");
 }
 
-/* What one region brought, the other one sends. */
-static void two_regions(void)
+/* What one region brings, it sends itself, or the other one does, which may come late. */
+static void two_regions(bool late, bool other)
 {
+	memset(peer.buf, 'P' + late + 2 * other, 64);
+	if (late)
+		post(READ, 512, 64, 0);
 	struct ibv_mr *mr = ibv_reg_mr(pd, us.buf, LEN, IBV_ACCESS_LOCAL_WRITE);
 	must(mr != NULL, "ibv_reg_mr");
-	struct ibv_sge s = { (uintptr_t)us.buf + 512, 64, mr->lkey };
+	struct ibv_sge s = { (uintptr_t)us.buf + 512, 64,
+			     other ? mr->lkey : us.mr->lkey };
 	struct ibv_send_wr w = request(WRITE, &s);
 
-	memset(peer.buf, 'P', 64);
-	post(READ, 512, 64, 0);
+	if (!late)
+		post(READ, 512, 64, 0);
 	w.wr.rdma.remote_addr += 1024;
 	w.send_flags |= IBV_SEND_FENCE;
 	must(!try_post(w), "ibv_post_send");
 	wait_for(&us, 1);
-	must(peer.buf[1024] == 'P', "two regions: their bytes");
+	must(peer.buf[1024] == peer.buf[0], "two regions: their bytes");
 	must(!ibv_dereg_mr(mr), "ibv_dereg_mr");
 }
 
 static void right(void)
 {
+	struct ibv_wc wc;
+
 	memcpy(peer.buf, "of the peer", 12);
 	receive(&peer, HALF, 64);
 	post(SEND, 0, 64, SIG);
@@ -315,8 +321,10 @@ static void right(void)
 	post(WRITE, 0, HALF, SIG);
 	get_event();
 	ibv_ack_cq_events(us.cq, 1);
-	wait_for(&us, 1);
-	two_regions();
+	must(ibv_poll_cq(us.cq, 1, &wc) == 1, "what raised an event is there");
+	two_regions(true, false);
+	two_regions(false, false);
+	two_regions(false, true);
 	right_in_four_threads();
 }
 
@@ -329,7 +337,8 @@ static void buffer_changed(void)
 
 static void buffer_written(void)
 {
-	post(READ, 0, 64, SIG);
+	post(READ, 0, 64, 0);
+	post(WRITE, 0, 64, SIG | IBV_SEND_FENCE);
 	us.buf[3] = 'x';
 	wait_for(&us, 1);
 }

@@ -10,6 +10,7 @@
 #include "strict.h"
 
 #define OF(x) ((struct qp *)find_locked(QP, &(x)->qp_base))
+#define NEWEST(x) (&OF(x)->batch[OF(x)->n_batch - 1])
 
 /* From here to the end no other thread uses this QP (man ibv_wr_post, CONCURRENCY). */
 static void wr_start(struct ibv_qp_ex *x)
@@ -50,17 +51,10 @@ static void request(struct ibv_qp_ex *x, struct ibv_send_wr w)
 	qp->batch[qp->n_batch++] = w;
 }
 
-static struct ibv_send_wr *newest(struct ibv_qp_ex *x)
-{
-	struct qp *qp = OF(x);
-
-	return &qp->batch[qp->n_batch - 1];
-}
-
 /* Of the newest request; with room for bytes behind them. */
 static struct ibv_sge *sges(struct ibv_qp_ex *x, size_t n, size_t room)
 {
-	struct ibv_send_wr *w = newest(x);
+	struct ibv_send_wr *w = NEWEST(x);
 
 	w->num_sge = (int)n;
 	w->sg_list = calloc(1, n * sizeof *w->sg_list + room);
@@ -110,7 +104,7 @@ static void wr_set_inline_data(struct ibv_qp_ex *x, void *addr, size_t length)
 static void wr_set_ud_addr(struct ibv_qp_ex *x, struct ibv_ah *ah,
 			   uint32_t remote_qpn, uint32_t remote_qkey)
 {
-	struct ibv_send_wr *w = newest(x);
+	struct ibv_send_wr *w = NEWEST(x);
 
 	w->wr.ud.ah = ah;
 	w->wr.ud.remote_qpn = remote_qpn;

@@ -52,7 +52,7 @@ static bool make_shadow(struct region *mr)
 	size_t len = mr->o.mr->length;
 
 	if (mr->shadow || mr->opaque)
-		return !mr->opaque;
+		return mr->shadow;
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mr->shadow = NEXT(ibv_reg_mr_iova2)(mr->o.mr->pd, p, len, (uintptr_t)p,
@@ -206,8 +206,7 @@ static void check_orphan(struct qp *qp)
 
 static void fail(struct req *r, struct ibv_wc *wc)
 {
-	/* Not allowed (docs/strict.md): statuses 1, 2, 4, 8 to 11, 13. */
-	const unsigned refusals = 1 << 1 | 1 << 2 | 1 << 4 | 0xf << 8 | 1 << 13;
+	const unsigned refusals = 0x2f56; /* docs/strict.md, REFUSED */
 	const struct ibv_wc said = *wc;
 
 	if ((refusals >> wc->status & 1) && !r->told)
@@ -277,11 +276,14 @@ static bool look_at_others(struct use *u)
 	for (struct use *v = LIST_FIRST(&uses); v; v = LIST_NEXT(v, link)) {
 		if (v->mr != u->mr || !meet(u, v) || (!u->dest && !v->dest))
 			continue;
-		u->check = v->check = false;
+		u->check = false;
 		other = v->req->queue;
-		if (!u->dest && !other->recv && fenced(v->req, u->req))
-			waits = true;
-		else if (!u->dest && !other->recv)
+		if (!u->dest && !other->recv && fenced(v->req, u->req)) {
+			waits |= v->shadow != NULL; /* its poison stays */
+			continue;
+		}
+		v->check = false;
+		if (!u->dest && !other->recv)
 			report("READ-NOT-DONE", u->req, NULL,
 			       "a READ or atomic under way brings these bytes, "
 			       "and no fence waits for that");
@@ -339,7 +341,7 @@ static void name_bytes(struct req *r, struct ibv_sge *s, bool dest)
 			   .len = s->length,
 			   .dest = dest,
 			   .check = !mr->opaque };
-	if ((look_at_others(u) || dest) && make_shadow(mr)) {
+	if ((look_at_others(u) || (dest && !mr->opaque)) && make_shadow(mr)) {
 		char *shadow = fill_shadow(u);
 		s->addr = (uintptr_t)shadow;
 		s->lkey = mr->shadow->lkey;

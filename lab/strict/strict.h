@@ -20,8 +20,8 @@
 
 #include <infiniband/verbs.h>
 
-#pragma GCC visibility push( \
-	hidden) /* a program may have a report() of its own */
+/* A program may have a report() of its own. */
+#pragma GCC visibility push(hidden)
 
 enum { DEPTH = 4, POISON = 0xee };
 
@@ -78,6 +78,7 @@ struct cq {
 	unsigned due;      /* completions that may still come to the program */
 	unsigned missed;   /* came before it was armed, and not given out yet */
 	bool polled;       /* since then */
+	bool woken;        /* by an event, and has given out nothing since */
 	bool armed, begun; /* begun: some have been given out, ever */
 	pthread_t by;
 	unsigned events, acks, n_held;
