@@ -35,7 +35,7 @@
  *
  * The judge plays both clients, each with your pop() and push(). Client 2 comes
  * before client 1 swaps, or before it writes a link. No slot may have two owners, and
- * none may be lost. Within a million changes the head never has an old value again.
+ * none may be lost. Within 100 000 changes the head never has an old value again.
  */
 #include "4_free_slots.h"
 

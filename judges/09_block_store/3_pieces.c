@@ -2,7 +2,7 @@
 /*
  * judges/09_block_store/3_pieces.c - a client whose buffer is in several parts.
  *
- * before: READ, one part: part 0 is not what it should be
+ * before: to the client, one part: part 0 is not what it should be
  * hint1: Which of the two directions needs something between the data and
  * hint1: the reply? On which request does it stand, and how often is it
  * hint1: needed for four parts?
@@ -21,7 +21,8 @@
 
 enum { SIZE = 8192, HALF = 4000 }; /* two regions: no part is in both */
 
-static char data[SIZE], memory[SIZE], words[64], message[64];
+static char data[SIZE], memory[SIZE], words[8] = "a reply", message[64];
+static char pattern[SIZE]; /* what the source has */
 
 static const struct {
 	const char *what;
@@ -88,11 +89,12 @@ static void try(size_t i, bool to_client)
 	int n = commands[i].n, parts = 0;
 	uint32_t at = 0;
 
-	about("%s, %s", to_client ? "READ" : "WRITE", commands[i].what);
-	for (int k = 0; k < SIZE; k++) {
-		data[k] = to_client ? (char)(k * 7 + k / 256) : '?';
-		memory[k] = to_client ? '?' : (char)(k * 7 + k / 256);
-	}
+	about("%s the client, %s", to_client ? "to" : "from", commands[i].what);
+	memset(message, 0, sizeof message);
+	memset(to_client ? memory : data, '?', SIZE);
+	for (int k = 0; k < SIZE; k++)
+		pattern[k] = (char)(k * 7 + k / 256);
+	memcpy(to_client ? data : memory, pattern, SIZE);
 	for (int p = 0; p < PIECES; p++) /* what is not there is rubbish */
 		part[p] = (struct part){ .addr = (uintptr_t)memory,
 					 .rkey = 1,
@@ -117,10 +119,14 @@ static void try(size_t i, bool to_client)
 	if (seen.found < seen.signaled)
 		wrong("you did not take all completions");
 	struct ibv_wc wc = wait_wc(&d.peer);
-	if (wc.status != IBV_WC_SUCCESS || wc.byte_len != 8)
+	if (wc.status != IBV_WC_SUCCESS || wc.byte_len != 8 ||
+	    memcmp(message, words, 8) != 0)
 		wrong("the reply is not w->reply");
 	for (int p = 0; p < n; at += part[p++].len)
 		if (memcmp(data + at, memory + commands[i].at[p],
+			   part[p].len) != 0 ||
+		    memcmp(data + at,
+			   pattern + (to_client ? at : commands[i].at[p]),
 			   part[p].len) != 0)
 			wrong("part %d is not what it should be", p);
 	for (uint32_t k = at; k < SIZE && !to_client; k++)

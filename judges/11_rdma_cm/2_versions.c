@@ -65,6 +65,7 @@ void judge(void)
 	try("that speaks 1 to 2", "KV\1\2\3bob", 8, 2, "bob");
 	try("that speaks 1 only", "KV\1\1\3bob", 8, 0, "");
 	try("that speaks 5 to 9", "KV\5\x09\3bob", 8, 0, "");
+	try("that speaks 200 to 201", "KV\xc8\xc9\3bob", 8, 0, "");
 	try("that speaks 4 to 2", "KV\4\2\3bob", 8, 0, "");
 	try("of something else", "RD\2\4\3bob", 8, 0, "");
 	try("of something else", "KD\2\4\3bob", 8, 0, "");
