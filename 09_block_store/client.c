@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 	bad_commands(&one);
 	two_clients(&one, &opt);
 	say("act 4: two clients, %d tags each: no block is torn", TAGS);
-	say("act 4: a wrong key and a revoked one: one client lost");
+	say("act 4: a wrong key and a revoked one: not our connection");
 	barrier(&one.ep); /* goodbye: the server answers */
 	depart(&one);
 	say("PASS every block was whole, and what was written");

@@ -93,7 +93,7 @@ static void usage(int status)
 		"  -d  RDMA device (the first with an active port)\n"
 		"  -i  port of the device (1)\n"
 		"  -g  index into the port's GID table (chosen, and printed)\n"
-		"  -p  TCP port of the QP info exchange (18515)\n"
+		"  -p  port at which the two meet (18515)\n"
 		"  -t  longest single wait (6)\n",
 		role, strcmp(role, "client") == 0 ? " [host]" : "");
 	for (const struct own_option *o = own; o && o->letter; o++)
