@@ -30,6 +30,8 @@ static int until_cut;             /* so many requests */
 static char cut_net[IF_NAMESIZE]; /* the interface whose wire is cut */
 static bool broken;               /* the queue pair */
 static bool repeated;             /* a repetition has met a cut */
+static bool executed;             /* one in doubt, in this deliver() */
+static bool behind_it;            /* and a later one was not */
 
 /* From now on what one of the two sides sends is lost: requests, or answers. */
 static void cut(void)
@@ -68,6 +70,12 @@ bool add(uint32_t number)
 	if (broken) {
 		qdisc_delete(cut_net);
 		in_doubt[word != before]++;
+		if (word != before) {
+			executed = true;
+			until_cut = rand_r(&seed) % 3; /* one more is cut */
+		} else if (executed) {
+			behind_it = true;
+		}
 		if (word == before && rand_r(&seed) % 2 &&
 		    in_doubt[0] + in_doubt[1] > 1) {
 			until_cut = 0; /* its repetition fails, too */
@@ -117,15 +125,15 @@ void judge(void)
 	duo_open(&duo, cap);
 	word_mr = open_memory(&duo.peer, &word, sizeof word);
 	old_mr = open_memory(&duo.you, &old, sizeof old);
-	/* Either kind of doubt must have been met, and two in a row. */
-	while (in_doubt[0] + in_doubt[1] < CUTS || !in_doubt[1] || !repeated) {
+	/* Two in a row must be met, and behind one that was executed one that was not. */
+	while (in_doubt[0] + in_doubt[1] < CUTS || !repeated || !behind_it) {
 		uint32_t numbers[NUMBERS];
 		uint64_t sum = 0;
 
 		for (int i = 0; i < NUMBERS; i++)
 			sum += numbers[i] = 1 + 2 * (unsigned)rand_r(&seed);
 		word = 0;
-		broken = false;
+		broken = executed = false;
 		/* The first time before the last number: nothing comes behind it. */
 		bool first = in_doubt[0] + in_doubt[1] == 0;
 		until_cut = first ? NUMBERS - 1 : rand_r(&seed) % (NUMBERS - 1);
