@@ -38,6 +38,7 @@ static bool each_access;
 /* What the exercise gets. The version is elsewhere, so that it can only be changed where
  * the judge sees it. */
 enum { DECOY = 1 };
+static const uint64_t first = (1ULL << 40) + 6; /* version */
 static _Atomic uint64_t decoy;
 static uint64_t left; /* the version when this was last looked at */
 static bool went_back;
@@ -113,6 +114,8 @@ void write_data(uint64_t n)
 		wrong("you write while the other writer does");
 	if (*version % 2 == 0)
 		wrong("the version is even while you write");
+	if (n != MINE)
+		wrong("you write %llu, and not n", (unsigned long long)n);
 	writes++;
 	released = false;
 	write_both(n);
@@ -120,9 +123,9 @@ void write_data(uint64_t n)
 
 static void try(const char *what, const char *its_steps)
 {
-	start(what, 6, its_steps);
+	start(what, first, its_steps);
 	looks = writes = 0;
-	left = 6;
+	left = first;
 	went_back = released = false;
 	other_writer();
 	decoy = DECOY;
@@ -135,7 +138,7 @@ static void try(const char *what, const char *its_steps)
 		step();
 	fetch_half(1);
 	fetch(&own.word[1], &record.version, 8);
-	int grown = (int)own.word[1] - 6;
+	int grown = (int)(own.word[1] - first);
 
 	if (writes != 1)
 		wrong("you wrote %d times", writes);
