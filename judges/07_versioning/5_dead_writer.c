@@ -26,6 +26,7 @@ static const char *const schedules[][3] = {
 	{ "a dead writer", "", "" },
 	{ "a writer that ends as you cut it off", "", "E" },
 	{ "a writer that ends, begins again, and dies", "", "EB" },
+	{ "a slow writer that begins again twice, and dies", "...EB...EB", "" },
 };
 
 static const uint64_t first = (1ULL << 40) + 10; /* version */
