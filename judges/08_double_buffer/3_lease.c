@@ -24,5 +24,9 @@ const char *const schedules[][2] = {
 	{ "two flips before your lease", "040000000000" },
 	{ "the writer flips before each of your leases",
 	  "0300030003000300030003000300030003000300000000000000" },
+	{ "another reader is in both buffers all the time",
+	  "R000000000000000" },
+	{ "2^32 generations before your first request and your lease",
+	  "WW00000000000000" },
 	{ NULL, NULL },
 };
