@@ -32,5 +32,7 @@ const char *const schedules[][2] = {
 	{ "your lease ends before your READ", "000E00000000" },
 	{ "your lease ends, and the writer is half done in your buffer",
 	  "001H00000000" },
+	{ "2^32 generations before your first request and your lease",
+	  "WW00000000000000" },
 	{ NULL, NULL },
 };
