@@ -80,6 +80,8 @@ static void start(const char *what)
 {
 	about("%s", what);
 	memset(&table, 0, sizeof table);
+	for (unsigned s = 0; s < SLOTS; s++)
+		table.slot[s].version = 1ULL << 40;
 	requests = n_moves = changed = looks = quicker = 0;
 }
 
@@ -112,6 +114,8 @@ static void expect(bool inserts, unsigned s)
 		wrong("the key is still deleted");
 	if (inserts && changed == 0)
 		wrong("you did not insert the key");
+	if (inserts && table.slot[s].record.value[0] != MINE)
+		wrong("the key has another value");
 	if (said != inserts)
 		wrong("insert() returned %s", said ? "true" : "false");
 }
