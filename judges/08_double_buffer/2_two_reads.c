@@ -30,6 +30,9 @@ static const struct {
 	{ "generations above 2^31 - 1", "1", INT32_MAX },
 	{ "generations above 2^32 - 1", "1", UINT32_MAX },
 	{ "now and then 2^32 generations at once", "0W0000000", BUFFERS },
+	{ "the writer rests for long",
+	  "80000000000000000000000000000000000000000000000000000000000000",
+	  BUFFERS },
 };
 
 void judge(void)
@@ -47,6 +50,7 @@ void judge(void)
 		if (schedules[i].begin > 0)
 			write_many(schedules[i].begin);
 		for (int call = 0; call < CALLS; call++) {
+			requests = 0;
 			uint64_t g = read_next(&r, to);
 
 			if (g <= last)
