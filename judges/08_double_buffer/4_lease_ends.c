@@ -34,5 +34,7 @@ const char *const schedules[][2] = {
 	  "001H00000000" },
 	{ "2^32 generations before your first request and your lease",
 	  "WW00000000000000" },
+	{ "your first eight leases end",
+	  "0000E00000E00000E00000E00000E00000E00000E00000E00000" },
 	{ NULL, NULL },
 };
