@@ -123,6 +123,7 @@ void cut_off(unsigned client)
 	if (event == AGAIN_BEFORE_CUT) {
 		slot->version = odd_version(writer, slot->version);
 		set_log(0, SLOT, slot->version, record_of(KEY, OLD));
+		set_log(1, SLOT, odd_version(writer, 20), record_of(KEY, OLD));
 		others_version = slot->version;
 	}
 	if (event == ENDS_BEFORE_CUT || event == AGAIN_BEFORE_CUT)
@@ -142,6 +143,11 @@ void read_logs(unsigned client, struct log to[2])
 void write_log(const struct log *from)
 {
 	before_request();
+	if (!ours_now && slot->version % 2 != 0 &&
+	    memcmp(&from->record, &own.log[0].record, sizeof new) != 0 &&
+	    memcmp(&from->record, &own.log[1].record, sizeof new) != 0)
+		wrong("your log has a record that is in no log of client %u",
+		      writer);
 	own.log[0] = *from;
 	copy(IBV_WR_RDMA_WRITE, own.log, table.log[YOU - 1], sizeof own.log[0]);
 }
