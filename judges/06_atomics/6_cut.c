@@ -16,7 +16,7 @@
 #include "6_cut.h"
 #include "wire.h"
 
-enum { NUMBERS = 40, CUTS = 8 };
+enum { NUMBERS = 40, CUTS = 8, ROW = 3 };
 
 static struct duo duo;
 static const struct ibv_qp_cap cap = {
@@ -29,14 +29,17 @@ static unsigned seed;
 static int until_cut;             /* so many requests */
 static char cut_net[IF_NAMESIZE]; /* the interface whose wire is cut */
 static bool broken;               /* the queue pair */
-static bool repeated;             /* a repetition has met a cut */
+static int row;                   /* so often a number was not executed */
+static bool row_met;              /* ROW times, and in the end it was */
 static bool executed;             /* one in doubt, in this deliver() */
 static bool behind_it;            /* and a later one was not */
 
-/* From now on what one of the two sides sends is lost: requests, or answers. */
+/* From now on what one of the two sides sends is lost: requests, or answers (after ROW
+ * times requests). */
 static void cut(void)
 {
-	const struct ep *side = rand_r(&seed) % 2 ? &duo.you : &duo.peer;
+	bool requests = row > 0 ? row < ROW : rand_r(&seed) % 2;
+	const struct ep *side = requests ? &duo.you : &duo.peer;
 
 	if (!wire_of(cut_net, side->ctx->device->name, 1, side->gid_index))
 		die("this exercise cuts a wire, and this wire is not the "
@@ -67,20 +70,20 @@ bool add(uint32_t number)
 	if (until_cut-- == 0)
 		cut();
 	broken = !done(wr);
+	row_met |= broken && word != before && row == ROW;
+	row = broken && word == before ? row + 1 : 0;
 	if (broken) {
 		qdisc_delete(cut_net);
 		in_doubt[word != before]++;
 		if (word != before) {
 			executed = true;
-			until_cut = rand_r(&seed) % 3; /* one more is cut */
+			if (!behind_it)
+				until_cut = rand_r(&seed) % 3; /* once more */
 		} else if (executed) {
 			behind_it = true;
 		}
-		if (word == before && rand_r(&seed) % 2 &&
-		    in_doubt[0] + in_doubt[1] > 1) {
+		if (row > 0 && row <= ROW && in_doubt[0] + in_doubt[1] > 1)
 			until_cut = 0; /* its repetition fails, too */
-			repeated = true;
-		}
 	}
 	return !broken;
 }
@@ -125,8 +128,8 @@ void judge(void)
 	duo_open(&duo, cap);
 	word_mr = open_memory(&duo.peer, &word, sizeof word);
 	old_mr = open_memory(&duo.you, &old, sizeof old);
-	/* Two in a row must be met, and behind one that was executed one that was not. */
-	while (in_doubt[0] + in_doubt[1] < CUTS || !repeated || !behind_it) {
+	/* ROW must be met, and behind one that was executed one that was not. */
+	while (in_doubt[0] + in_doubt[1] < CUTS || !row_met || !behind_it) {
 		uint32_t numbers[NUMBERS];
 		uint64_t sum = 0;
 
