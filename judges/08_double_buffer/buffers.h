@@ -33,7 +33,7 @@ static struct {
 /* What happens before each request, again and again; a READ of a buffer is two.
  * A digit: the writer's half generations. R: another reader takes both leases.
  * L: that one leaves. E: both end, and the writer writes four halves. H: or two.
- * W: 2^32 generations. */
+ * W: 2^32 generations, if nobody has a lease. */
 static const char *moves, *move;
 static int requests, looks, others; /* at the generation; in each lease */
 
@@ -105,7 +105,8 @@ static inline void before_request(void)
 		others = 0;
 		write_halves(what == 'E' ? 4 : 2);
 	} else if (what == 'W') {
-		write_many(UINT64_C(1) << 32);
+		if ((uint32_t)(memory.lease[0] | memory.lease[1]) == 0)
+			write_many(UINT64_C(1) << 32);
 	} else {
 		write_halves(what - '0');
 	}
