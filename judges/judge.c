@@ -21,7 +21,7 @@ static void report(const char *what)
 {
 	(void)!write(STDOUT_FILENO, what, strlen(what));
 	wire_free(); /* NOLINT(bugprone-signal-handler,cert-sig30-c) */
-	_exit(1);
+	_exit(2);    /* not that of die() */
 }
 
 static void crashed(int sig)

@@ -19,7 +19,8 @@
  * another one beside it.
  *
  * The judge calls register_desk(), and tries on each region what should be allowed,
- * and what should not. Then it calls it in a child process where a call fails.
+ * and what should not. Then it calls it in four child processes; in each, another
+ * call fails.
  */
 #include <errno.h>
 

@@ -25,8 +25,8 @@
  * - give_back(wr_id) for each other request, when its buffer is yours
  * If status is not success, a completion has no opcode (man ibv_poll_cq).
  *
- * The judge calls drain() once, with receives = 6 and sends = 3. It notes which
- * completions you took, and which buffers you gave back.
+ * The judge calls drain() twice, with receives = 6 and sends = 3; the second time all
+ * SENDs are done. It notes which completions you took, and which buffers you gave back.
  */
 #include "3_drain.h"
 

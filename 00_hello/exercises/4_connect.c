@@ -28,7 +28,7 @@
  *
  * The judge calls send_one() twice, with new QPs, another length and other MTUs. It
  * looks at both QPs when you post the SEND, and compares the bytes. Then it calls it in
- * child processes: in one both completions are errors, in the others a call fails.
+ * child processes: in each, one completion is an error, or one call fails.
  */
 #include "4_connect.h"
 

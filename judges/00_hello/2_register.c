@@ -14,6 +14,9 @@
  * hint2.zh: 别人能写的内存，本端网卡也必须有权写。MR 的起止就是那个部分的起止：
  * hint2.zh: sizeof desk->letter。
  */
+#include <dlfcn.h>
+#include <errno.h>
+
 #include "2_register.h"
 #include "fails.h"
 
@@ -113,12 +116,38 @@ static void look_at(const char *name, struct ibv_mr *mr, void *part, size_t len,
 	}
 }
 
-/* No memory is there, so a call fails. */
-static void nothing_there(void)
-{
-	struct regions mr = { 0 };
+static int failing; /* so many calls from now; 0: none */
 
-	register_desk(d.you.pd, NULL, &mr);
+/* Before the library's own, which it calls. The macro ibv_reg_mr() calls this or
+ * the next: that depends on access. */
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *p, size_t len,
+				uint64_t iova, unsigned access)
+{
+	struct ibv_mr *(*reg)(struct ibv_pd *, void *, size_t, uint64_t,
+			      unsigned);
+
+	if (failing && --failing == 0) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	*(void **)&reg = dlsym(RTLD_NEXT, "ibv_reg_mr_iova2");
+	return reg(pd, p, len, iova, access);
+}
+
+struct ibv_mr *(ibv_reg_mr)(struct ibv_pd *pd, void *p, size_t len, int access)
+{
+	return ibv_reg_mr_iova2(pd, p, len, (uintptr_t)p, (unsigned)access);
+}
+
+/* With a device of its own: a child may not use that of its parent. */
+static void one_failure(void)
+{
+	static const struct ibv_qp_cap cap = { 0 };
+	struct regions mr = { 0 };
+	static struct duo e;
+
+	duo_open(&e, cap);
+	register_desk(e.you.pd, &desk, &mr);
 }
 
 void judge(void)
@@ -143,6 +172,10 @@ void judge(void)
 	if (!sends(mr.letter))
 		wrong("your NIC cannot send from it");
 	about("%s", "");
-	if (!fails(nothing_there))
-		wrong("a call failed, and you did not end the program");
+	for (int call = 1; call <= 4; call++) {
+		failing = call;
+		if (!fails(one_failure))
+			wrong("call %d failed, and you did not end the program",
+			      call);
+	}
 }

@@ -15,6 +15,7 @@
  * hint2.zh: send、DOC: poll。切换到 RTR 时，对端给出 qp_num、psn、gid、lid，也
  * hint2.zh: 许还有 MTU；sgid_index 和 port_num 是本端自己的。
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@
 enum { ROOM = 4096, TURNS = 2, PATIENCE = 2500 /* ms */ };
 
 static struct duo d;
-static struct end end[2];
+static struct end end[2];  /* what you are told */
+static struct end real[2]; /* and what it is */
 static char text[ROOM], place[ROOM];
 static const char *const names[] = { "from", "to" };
 static const char *const states[] = { "RESET", "INIT", "RTR", "RTS",
@@ -91,15 +93,52 @@ static void look_at(const struct end *me, const struct end *peer)
 		      a.path_mtu, mtu);
 	if (memcmp(&a.ah_attr.grh.dgid, &peer->gid, sizeof peer->gid) != 0)
 		wrong("dgid is not the other end's GID");
-	if (a.ah_attr.grh.sgid_index != me->gid_index)
-		wrong("sgid_index is not that of its own GID");
 	if (a.qp_access_flags != 0)
 		wrong("the peer has rights to our memory");
 	if (a.qp_state == IBV_QPS_RTS)
 		look_at_rts(me);
 }
 
+/* In the lab both ends have the same numbers, so one is told others. */
+static void tell(int i, struct end e)
+{
+	real[i] = end[i] = e;
+	end[i].port_num = (uint8_t)(e.port_num + i);
+	end[i].lid = (uint16_t)(e.lid + i);
+	end[i].gid_index = (uint8_t)(e.gid_index + i);
+}
+
+static int failing; /* so many calls from now; 0: none */
+
+/* Before the library's own, which it calls with the real numbers. */
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	int (*modify)(struct ibv_qp *, struct ibv_qp_attr *, int);
+	struct ibv_qp_attr a = *attr;
+	int i = qp == end[1].qp;
+
+	about("the QP of %s", names[i]);
+	if ((mask & IBV_QP_PORT) && a.port_num != end[i].port_num)
+		wrong("port_num is not its own");
+	a.port_num = real[i].port_num;
+	if (mask & IBV_QP_AV) {
+		if (a.ah_attr.port_num != end[i].port_num)
+			wrong("ah_attr.port_num is not its own");
+		if (a.ah_attr.grh.sgid_index != end[i].gid_index)
+			wrong("sgid_index is not that of its own GID");
+		if (a.ah_attr.dlid != end[!i].lid)
+			wrong("dlid is not the other end's LID");
+		a.ah_attr.port_num = real[i].port_num;
+		a.ah_attr.grh.sgid_index = real[i].gid_index;
+		a.ah_attr.dlid = real[!i].lid;
+	}
+	*(void **)&modify = dlsym(RTLD_NEXT, "ibv_modify_qp");
+	int rc = modify(qp, &a, mask);
+	return failing && --failing == 0 ? EINVAL : rc;
+}
+
 static uint32_t length; /* of the message */
+static int (*poll_op)(struct ibv_cq *, int, struct ibv_wc *);
 static int (*send_op)(struct ibv_qp *, struct ibv_send_wr *,
 		      struct ibv_send_wr **);
 static int (*recv_op)(struct ibv_qp *, struct ibv_recv_wr *,
@@ -188,13 +227,25 @@ static void done(uint32_t len, int turn)
 	note("turn %d: %u bytes", turn + 1, len);
 }
 
-/* What fails in a child. The calls do their work, or it was done before: who goes on
- * has both completions. */
-static enum { COMPLETION, MODIFY, RECV, SEND, FAILURES } failure;
-static const char *const failures[] = { "a completion is an error",
-					"ibv_modify_qp fails",
-					"ibv_post_recv fails",
-					"ibv_post_send fails" };
+/* What fails in a child. The calls do their work: who goes on has both completions. */
+enum { SENT, RECEIVED, RECV, SEND, MODIFY, FAILURES = MODIFY + 6 };
+static int failure; /* from MODIFY on: the first call, the second */
+static const char *const failures[] = {
+	"the completion of the SEND is an error",
+	"the completion of the receive is an error",
+	"ibv_post_recv fails",
+	"ibv_post_send fails",
+	"ibv_modify_qp fails",
+};
+
+static int failing_poll(struct ibv_cq *cq, int max, struct ibv_wc *wc)
+{
+	int n = poll_op(cq, max, wc);
+
+	for (int i = 0; i < n; i++)
+		wc[i].status = IBV_WC_LOC_PROT_ERR;
+	return n;
+}
 
 static int failing_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad)
@@ -216,25 +267,27 @@ static int failing_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 static void one_failure(void)
 {
 	static const struct ibv_qp_cap cap = { 0 };
-	/* Where the NIC may not write, both completions are errors. */
-	int access = failure == COMPLETION ? 0 : IBV_ACCESS_LOCAL_WRITE;
 	static struct duo e;
 
 	duo_open(&e, cap);
-	if (failure == MODIFY)
-		duo_connect(&e, 0, 0);
+	poll_op = e.you.ctx->ops.poll_cq;
 	send_op = e.you.ctx->ops.post_send;
 	recv_op = e.peer.ctx->ops.post_recv;
 	if (failure == SEND)
 		e.you.ctx->ops.post_send = failing_send;
 	if (failure == RECV)
 		e.peer.ctx->ops.post_recv = failing_recv;
-	end[0] = end_of(&e.you, IBV_MTU_1024,
-			register_memory(&e.you, text, ROOM, 0));
-	end[1] = end_of(&e.peer, IBV_MTU_1024,
-			register_memory(&e.peer, place, ROOM, access));
-	if (failure == MODIFY) /* from RTS to INIT, or from RESET to port 0 */
-		end[0].port_num = end[1].port_num = 0;
+	if (failure == SENT)
+		e.you.ctx->ops.poll_cq = failing_poll;
+	if (failure == RECEIVED)
+		e.peer.ctx->ops.poll_cq = failing_poll;
+	if (failure >= MODIFY)
+		failing = failure - MODIFY + 1;
+	tell(0, end_of(&e.you, IBV_MTU_1024,
+		       register_memory(&e.you, text, ROOM, 0)));
+	tell(1, end_of(&e.peer, IBV_MTU_1024,
+		       register_memory(&e.peer, place, ROOM,
+				       IBV_ACCESS_LOCAL_WRITE)));
 	send_one(&end[0], &end[1], 17);
 }
 
@@ -243,6 +296,7 @@ void judge(void)
 	static const struct ibv_qp_cap cap = { 0 }; /* 1 of each */
 	static const struct watch w = { .posts = posts,
 					.looks = looks,
+					.lets_find = second_look,
 					.found = found };
 
 	duo_open(&d, cap);
@@ -259,11 +313,11 @@ void judge(void)
 		memset(place, '.', ROOM);
 		for (size_t i = 0; i < ROOM; i++)
 			text[i] = (char)('a' + (i + i / 256) % 26);
-		end[0] = end_of(&you, turn ? IBV_MTU_512 : IBV_MTU_1024,
-				register_memory(&you, text, ROOM, 0));
-		end[1] = end_of(&peer, turn ? IBV_MTU_1024 : IBV_MTU_256,
-				register_memory(&peer, place, ROOM,
-						IBV_ACCESS_LOCAL_WRITE));
+		tell(0, end_of(&you, turn ? IBV_MTU_512 : IBV_MTU_1024,
+			       register_memory(&you, text, ROOM, 0)));
+		tell(1, end_of(&peer, turn ? IBV_MTU_1024 : IBV_MTU_256,
+			       register_memory(&peer, place, ROOM,
+					       IBV_ACCESS_LOCAL_WRITE)));
 		watch(&you, NULL);
 		watch(&you, &w);
 		watch(&peer, &w);
@@ -274,5 +328,5 @@ void judge(void)
 	for (failure = 0; failure < FAILURES; failure++)
 		if (!fails(one_failure))
 			wrong("%s, and you did not end the program",
-			      failures[failure]);
+			      failures[failure < MODIFY ? failure : MODIFY]);
 }
