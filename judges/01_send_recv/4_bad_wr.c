@@ -75,10 +75,13 @@ void judge(void)
 			wr[i] = request(IBV_WR_SEND_WITH_IMM, &sge, NULL, from);
 			wr[i].imm_data = (uint32_t)i + 1; /* its number */
 			wr[i].send_flags = IBV_SEND_SIGNALED;
-			wr[i].num_sge = refused[list] >> i & 1 ? CLAIMED : 1;
+			bool refuse = refused[list] >> i & 1;
+			/* 0 or 1, so that a change of another one is seen. */
+			int num_sge = list == 0 || i % 2;
+			wr[i].num_sge = refuse ? CLAIMED : num_sge;
 			wr[i].next = i + 1 < N ? &wr[i + 1] : NULL;
 			was[i] = wr[i];
-			was[i].num_sge = 1;
+			was[i].num_sge = refuse ? 1 : num_sge;
 		}
 		post_all(&d.you, wr);
 
@@ -95,10 +98,15 @@ void judge(void)
 			expect_completion(&d.you, "SEND");
 		if (completes_within(&d.you, 10, &wc))
 			wrong("one completion too many");
-		for (int i = 0; i < N; i++)
+		for (int i = 0; i < N; i++) {
+			if (wr[i].num_sge != was[i].num_sge)
+				wrong("num_sge of message %d is %d, and should "
+				      "be %d",
+				      i + 1, wr[i].num_sge, was[i].num_sge);
 			if (!same(&wr[i], &was[i]))
 				wrong("more was changed of message %d than "
 				      "num_sge",
 				      i + 1);
+		}
 	}
 }
