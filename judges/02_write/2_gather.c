@@ -48,8 +48,9 @@ void judge(void)
 		int here = 0, there = 0;
 
 		about("call %d", n + 1);
-		watch(&d.you,
-		      &(struct watch){ .posts = posts, .looks = looks });
+		watch(&d.you, &(struct watch){ .posts = posts,
+					       .looks = looks,
+					       .lets_find = second_look });
 		memset(theirs, '.', MEMORY);
 		memset(want, '.', MEMORY);
 		for (int i = 0; i < l[n].n; i++) {

@@ -37,7 +37,8 @@ static void posts(const struct ibv_send_wr *wr)
 
 void judge(void)
 {
-	struct ibv_qp_cap cap = { .max_send_wr = 16, .max_inline_data = 96 };
+	/* A number that nobody guesses. */
+	struct ibv_qp_cap cap = { .max_send_wr = 16, .max_inline_data = 83 };
 
 	duo_open(&d, cap);
 	duo_connect(&d, ALL_REMOTE, ALL_REMOTE);
@@ -53,8 +54,9 @@ void judge(void)
 		memset(theirs, '.', MEMORY);
 		memset(record, 'A' + i, LONGEST);
 		memset(staging, '!', LONGEST);
-		watch(&d.you,
-		      &(struct watch){ .posts = posts, .looks = looks });
+		watch(&d.you, &(struct watch){ .posts = posts,
+					       .looks = looks,
+					       .lets_find = second_look });
 		put(&d.you, record, len[i],
 		    (struct place){ .addr = (uintptr_t)theirs,
 				    .rkey = to->rkey });
@@ -64,6 +66,8 @@ void judge(void)
 			wrong("a record that fits INLINE needs no completion");
 		if (fits && staging[0] != '!')
 			wrong("you copied what the post copies anyway");
+		if (!fits && len[i] < LONGEST && staging[len[i]] != '!')
+			wrong("it has %u bytes, and you copied more", len[i]);
 		watch(&d.you, NULL);
 		outcome(&d.you, last, NULL, 0, NULL); /* the WRITE is done */
 		for (uint32_t k = 0; k < MEMORY; k++)

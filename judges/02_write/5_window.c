@@ -54,7 +54,9 @@ static void posts(const struct ibv_send_wr *wr)
 	bound = true;
 }
 
-static const struct watch all = { .posts = posts, .looks = looks };
+static const struct watch all = { .posts = posts,
+				  .looks = looks,
+				  .lets_find = second_look };
 
 /* rxe is done in ibv_post_send() already; a NIC is not. */
 static void completed(const char *what)
