@@ -24,12 +24,12 @@
 #include "lesson.h"
 #include "wire.h"
 
-enum { N = 8, FITS = HEAD + BODY };
+enum { MEMORY = 72000, N = 8, FITS = HEAD + BODY };
 static const struct entry directory[N] = {
 	{ .offset = 2000, .len = 700 },
 	{ .offset = 96, .len = HEAD },
 	{ .offset = 4321, .len = 5 },
-	{ .offset = 150, .len = FITS },
+	{ .offset = 70000, .len = FITS },
 	{ .offset = 3000, .len = FITS + 1 },
 	{ .offset = 5967, .len = HEAD + 1 },
 	/* below 0, if somebody takes it for an int */
@@ -39,7 +39,7 @@ static const struct entry directory[N] = {
 };
 
 /* The place within a page must be the same for both ways to say it. */
-static _Alignas(4096) char data[DATA];
+static _Alignas(4096) char data[MEMORY];
 static struct place mine, right;
 static int record;
 
@@ -82,14 +82,14 @@ void judge(void)
 	duo_up(&d);
 	/* In the lab nothing is here before its completion. */
 	(void)wire_slow(&d.peer, 20);
-	for (int k = 0; k < DATA; k++)
+	for (int k = 0; k < MEMORY; k++)
 		data[k] = byte_at(k);
 	for (int i = 0; i < N; i++) {
 		struct entry e = { .offset = htobe32(directory[i].offset),
 				   .len = htobe32(directory[i].len) };
 		memcpy(data + i * sizeof e, &e, sizeof e);
 	}
-	struct ibv_mr *from = ibv_reg_mr_iova(d.peer.pd, data, DATA, 0,
+	struct ibv_mr *from = ibv_reg_mr_iova(d.peer.pd, data, MEMORY, 0,
 					      IBV_ACCESS_REMOTE_READ);
 	if (!from)
 		die_err(errno, "ibv_reg_mr_iova");

@@ -55,12 +55,14 @@ uint32_t checksum(const char *p, uint32_t len)
 	return sum_of(p, len);
 }
 
-static void posts_read(int i)
+static void posts_read(int i, uint32_t len)
 {
 	if (state[i] == NO_READ)
 		wrong("it is too long, and you READ it");
 	if (state[i] != TO_READ)
 		wrong("a second READ");
+	if (len != c[i].len)
+		wrong("its block has %u bytes, and you READ %u", c[i].len, len);
 	state[i] = POSTED;
 	order[reads++] = i;
 }
@@ -69,6 +71,8 @@ static void posts_status(int i, int result)
 {
 	if (state[i] == SENT)
 		wrong("a second status");
+	if (result == TOO_LONG && expected[i] != TOO_LONG)
+		wrong("its %u bytes fit, and you say TOO_LONG", c[i].len);
 	if (state[i] < COMPLETE)
 		wrong("a status before its READ is complete");
 	if (result != expected[i])
@@ -90,7 +94,7 @@ static void posts(const struct ibv_send_wr *wr)
 		wrong("there is no command for what you post");
 	about("command %d", i);
 	if (is_read)
-		posts_read(i);
+		posts_read(i, wr->sg_list->length);
 	else if (wr->send_flags & IBV_SEND_INLINE)
 		posts_status(i, (int)status.result);
 	else
