@@ -22,7 +22,8 @@
  * write_message(ep, s, i, slot) writes message i to that slot. s (struct stock, in
  * judges/04_write_imm/4_credits.h) is only handed on to it.
  *
- * The judge is the peer. It calls send_all() once. Whenever you find the CQ empty
+ * The judge is the peer. It runs twice, and calls send_all() once in each run: what
+ * comes last is a credit, or the completion of a WRITE. Whenever you find the CQ empty
  * while you wait, it gives back one to four slots.
  */
 #include <arpa/inet.h>

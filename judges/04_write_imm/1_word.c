@@ -30,6 +30,7 @@ static const struct {
 	{ .wire = 0x00000005, .type = 0, .value = 5 },
 	{ .wire = 0x40000005, .type = 0, .value = 5 },
 	{ .wire = 0x70000005, .type = 0, .value = 5 },
+	{ .wire = 0x90000005, .type = 0, .value = 5 },
 };
 
 void judge(void)

@@ -80,6 +80,8 @@ static void look_at_it(uint32_t at, uint32_t len)
 	if (!completes_within(&d.peer, 1000, &wc) ||
 	    wc.status != IBV_WC_SUCCESS)
 		wrong("there was no \"done\"");
+	if (wc.opcode != IBV_WC_RECV)
+		wrong("\"done\" is no SEND_WITH_IMM");
 	memset(right, '?', SIZE);
 	memcpy(right + at, yours.data, len);
 	if (memcmp(memory, right, SIZE) != 0)
@@ -96,7 +98,9 @@ static void look_at_it(uint32_t at, uint32_t len)
 
 void judge(void)
 {
-	static const struct watch eyes = { .posts = posts, .looks = looks };
+	static const struct watch eyes = { .posts = posts,
+					   .looks = looks,
+					   .lets_find = second_look };
 
 	duo_up(&d);
 	for (int k = 0; k < SIZE; k++)
