@@ -41,6 +41,8 @@ static void judge_request(const struct ibv_send_wr *wr)
 		      "unless they are INLINE");
 	if (wr->send_flags & IBV_SEND_FENCE)
 		wrong("a fence: for which READ or atomic does it wait?");
+	if (wr->send_flags & ~(IBV_SEND_INLINE | IBV_SEND_SIGNALED))
+		wrong("a flag that it does not need");
 }
 
 void judge(void)
@@ -57,6 +59,7 @@ void judge(void)
 	};
 
 	memset(text, 'a', LEN);
+	memset(&box, '?', sizeof box);
 	watch(&d.you, &(struct watch){ .posts = judge_request });
 	publish(&p, 300);
 	about("publish()");

@@ -49,7 +49,7 @@ static void judge_request(const struct ibv_send_wr *wr)
 static void judge_entry(void)
 {
 	about("entry %d", number + 1);
-	writer.entry.text[0] = (char)('A' + number);
+	memset(writer.entry.text, 'A' + number, sizeof writer.entry.text);
 	writer.entry.valid = 0;
 	writer.one = 1;
 	place = NULL;
@@ -60,7 +60,8 @@ static void judge_entry(void)
 		wrong("no place was reserved");
 	if (seen.found < 2 || !seen.last_signaled)
 		wrong("append() returns before its last WRITE has completed");
-	if (strcmp(place->text, writer.entry.text) != 0 || place->valid != 1)
+	if (memcmp(place->text, writer.entry.text, sizeof place->text) != 0 ||
+	    place->valid != 1)
 		wrong("the entry is not at its place");
 	if (at != log_over_there.counter - 1)
 		wrong("append() does not return the place");
@@ -76,6 +77,7 @@ void judge(void)
 	duo_up(&d);
 	/* In the lab nothing is here before its completion. */
 	(void)wire_slow(&d.peer, 20);
+	memset(log_over_there.entry, '?', sizeof log_over_there.entry);
 	writer.ep = &d.you;
 	writer.log = (uintptr_t)&log_over_there;
 	writer.rkey =
