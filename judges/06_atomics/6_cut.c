@@ -75,13 +75,11 @@ bool add(uint32_t number)
 	if (broken) {
 		qdisc_delete(cut_net);
 		in_doubt[word != before]++;
-		if (word != before) {
-			executed = true;
-			if (!behind_it)
-				until_cut = rand_r(&seed) % 3; /* once more */
-		} else if (executed) {
-			behind_it = true;
-		}
+		if (word == before)
+			behind_it |= executed;
+		else if (!executed && !behind_it)
+			until_cut = rand_r(&seed) % 3; /* once more */
+		executed |= word != before;
 		if (row > 0 && row <= ROW && in_doubt[0] + in_doubt[1] > 1)
 			until_cut = 0; /* its repetition fails, too */
 	}
@@ -137,9 +135,10 @@ void judge(void)
 			sum += numbers[i] = 1 + 2 * (unsigned)rand_r(&seed);
 		word = 0;
 		broken = executed = false;
-		/* The first time before the last number: nothing comes behind it. */
+		/* The first time before the last number: nothing comes behind it.
+		 * Then something does, also behind a second cut. */
 		bool first = in_doubt[0] + in_doubt[1] == 0;
-		until_cut = first ? NUMBERS - 1 : rand_r(&seed) % (NUMBERS - 1);
+		until_cut = first ? NUMBERS - 1 : rand_r(&seed) % (NUMBERS - 5);
 		connect_anew();
 		deliver(numbers, NUMBERS);
 		if (broken)
