@@ -14,11 +14,11 @@
  * hint2.zh: 别人能写的内存，本端网卡也必须有权写。MR 的起止就是那个部分的起止：
  * hint2.zh: sizeof desk->letter。
  */
-#include <dlfcn.h>
 #include <errno.h>
 
 #include "2_register.h"
 #include "fails.h"
+#include "library.h"
 
 enum { LEN = 8, RIGHTS = 5 };
 
@@ -116,8 +116,6 @@ static void look_at(const char *name, struct ibv_mr *mr, void *part, size_t len,
 	}
 }
 
-static int failing; /* so many calls from now; 0: none */
-
 /* Before the library's own, which it calls. The macro ibv_reg_mr() calls this or
  * the next: that depends on access. */
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *p, size_t len,
@@ -126,11 +124,11 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *p, size_t len,
 	struct ibv_mr *(*reg)(struct ibv_pd *, void *, size_t, uint64_t,
 			      unsigned);
 
-	if (failing && --failing == 0) {
+	if (fails_now()) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	*(void **)&reg = dlsym(RTLD_NEXT, "ibv_reg_mr_iova2");
+	*(void **)&reg = library("ibv_reg_mr_iova2");
 	return reg(pd, p, len, iova, access);
 }
 

@@ -15,12 +15,12 @@
  * hint2.zh: send、DOC: poll。切换到 RTR 时，对端给出 qp_num、psn、gid、lid，也
  * hint2.zh: 许还有 MTU；sgid_index 和 port_num 是本端自己的。
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 
 #include "4_connect.h"
 #include "fails.h"
+#include "library.h"
 
 enum { ROOM = 4096, TURNS = 2, PATIENCE = 2500 /* ms */ };
 
@@ -108,8 +108,6 @@ static void tell(int i, struct end e)
 	end[i].gid_index = (uint8_t)(e.gid_index + i);
 }
 
-static int failing; /* so many calls from now; 0: none */
-
 /* Before the library's own, which it calls with the real numbers. */
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
@@ -132,9 +130,9 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 		a.ah_attr.grh.sgid_index = real[i].gid_index;
 		a.ah_attr.dlid = real[!i].lid;
 	}
-	*(void **)&modify = dlsym(RTLD_NEXT, "ibv_modify_qp");
+	*(void **)&modify = library("ibv_modify_qp");
 	int rc = modify(qp, &a, mask);
-	return failing && --failing == 0 ? EINVAL : rc;
+	return fails_now() ? EINVAL : rc;
 }
 
 static uint32_t length; /* of the message */

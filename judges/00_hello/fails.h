@@ -10,6 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* The call that fails: so many from now; 0: none. */
+static int failing;
+static inline bool fails_now(void)
+{
+	return failing && --failing == 0;
+}
+
 /* In a child, which says nothing: does f end it with an error? The child ends with the
  * judge, at the latest, as it does not inherit the judge's timer (man fork). */
 static inline bool fails(void (*f)(void))

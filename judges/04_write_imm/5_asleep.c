@@ -18,12 +18,12 @@
  * hint2.zh: 就计数，是 STOP 就相减。
  */
 #include <arpa/inet.h>
-#include <dlfcn.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "5_asleep.h"
+#include "library.h"
 
 enum { RECEIVES = 4, UNKNOWN = 9 };
 enum when { ASLEEP, GAP, WITH, END }; /* WITH: behind the one before it */
@@ -109,7 +109,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq,
 	int (*get)(struct ibv_comp_channel *, struct ibv_cq **, void **);
 	struct pollfd event = { .fd = channel->fd, .events = POLLIN };
 
-	*(void **)&get = dlsym(RTLD_NEXT, "ibv_get_cq_event");
+	*(void **)&get = library("ibv_get_cq_event");
 	if (poll(&event, 1, 0) == 0) { /* no event waits: you fall asleep */
 		if (seen.found < sent)
 			wrong("you fall asleep, and message %d is in the queue",

@@ -92,8 +92,6 @@ static void try(size_t i, bool to_client)
 	about("%s the client, %s", to_client ? "to" : "from", commands[i].what);
 	memset(message, 0, sizeof message);
 	memset(to_client ? memory : data, '?', SIZE);
-	for (int k = 0; k < SIZE; k++)
-		pattern[k] = (char)(k * 7 + k / 256);
 	memcpy(to_client ? data : memory, pattern, SIZE);
 	for (int p = 0; p < PIECES; p++) /* what is not there is rubbish */
 		part[p] = (struct part){ .addr = (uintptr_t)memory,
@@ -122,13 +120,16 @@ static void try(size_t i, bool to_client)
 	if (wc.status != IBV_WC_SUCCESS || wc.byte_len != 8 ||
 	    memcmp(message, words, 8) != 0)
 		wrong("the reply is not w->reply");
-	for (int p = 0; p < n; at += part[p++].len)
-		if (memcmp(data + at, memory + commands[i].at[p],
-			   part[p].len) != 0 ||
-		    memcmp(data + at,
-			   pattern + (to_client ? at : commands[i].at[p]),
-			   part[p].len) != 0)
+	for (int p = 0; p < n; at += part[p++].len) {
+		const char *here = data + at;
+		const char *there = memory + commands[i].at[p];
+		const char *was =
+			pattern + (to_client ? at : commands[i].at[p]);
+
+		if (memcmp(here, was, part[p].len) != 0 ||
+		    memcmp(there, was, part[p].len) != 0)
 			wrong("part %d is not what it should be", p);
+	}
 	for (uint32_t k = at; k < SIZE && !to_client; k++)
 		if (data[k] != '?')
 			wrong("more was fetched than there is");
@@ -142,6 +143,8 @@ static void try(size_t i, bool to_client)
 
 void judge(void)
 {
+	for (int k = 0; k < SIZE; k++)
+		pattern[k] = (char)(k * 7 + k / 256);
 	duo_up(&d);
 	ours = open_memory(&d.you, data, SIZE);
 	reply = open_memory(&d.you, words, sizeof words);

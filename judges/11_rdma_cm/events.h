@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The two calls of librdmacm that a judge must see: they stand before those of the library,
  * count, and go on to them. */
-#include <dlfcn.h>
 #include <stdatomic.h>
 
 #include "ends.h"
+#include "library.h"
 
 static struct rdma_event_channel *watched; /* only its events are counted */
 static atomic_int got, given_back;
-
-static inline void *library(const char *name)
-{
-	void *call = dlsym(RTLD_NEXT, name);
-
-	if (!call)
-		die("librdmacm has no %s", name);
-	return call;
-}
 
 int rdma_get_cm_event(struct rdma_event_channel *channel,
 		      struct rdma_cm_event **event)
