@@ -33,10 +33,11 @@ typedef void (*deed)(struct ep *ep);
 static char said[4096];
 static int status;
 
-enum then { SILENCE, HANG_UP, SLOWLY, IN_PIECES };
+enum then { SILENCE, SLOWLY, NO_HURRY, HANG_UP, IN_PIECES };
 
-/* Runs f in a child. Its peer sends it the bytes `in` at once and then keeps
- * silent or hangs up, or it sends a byte every 100 ms, or 5. */
+/* Runs f in a child. Its peer has sent it the bytes `in` and then keeps silent
+ * or hangs up, or it sends a byte every 100 ms, or 5. Only who meets SILENCE,
+ * or SLOWLY, has but a second. */
 static void in_child(deed f, const void *in, size_t len, enum then then)
 {
 	int sv[2], out[2];
@@ -45,6 +46,8 @@ static void in_child(deed f, const void *in, size_t len, enum then then)
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sv), 0);
 	assert_int_equal(pipe(out), 0);
+	if (then != SLOWLY && then != IN_PIECES && len)
+		assert_int_equal(write(sv[1], in, len), len);
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
@@ -52,7 +55,7 @@ static void in_child(deed f, const void *in, size_t len, enum then then)
 		struct options opt = parse_args(1, argv, "client", 3);
 		struct ep ep = { .opt = &opt, .sock = sv[0] };
 
-		opt.wait_s = 1;
+		opt.wait_s = then < NO_HURRY ? 1 : 60;
 		rlim_t few = (rlim_t)dup(0) + 15; /* who leaks notices it */
 		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ few, few });
 		dup2(out[1], STDOUT_FILENO);
@@ -63,13 +66,12 @@ static void in_child(deed f, const void *in, size_t len, enum then then)
 	}
 	close(sv[0]);
 	close(out[1]);
-	for (size_t k = 0; then >= SLOWLY && k < len; k++) {
+	for (size_t k = 0; (then == SLOWLY || then == IN_PIECES) && k < len;
+	     k++) {
 		usleep(then == SLOWLY ? 100000 : 5000);
 		if (send(sv[1], (const char *)in + k, 1, MSG_NOSIGNAL) != 1)
 			break;
 	}
-	if (then < SLOWLY && len)
-		assert_int_equal(write(sv[1], in, len), len);
 	if (then == HANG_UP)
 		close(sv[1]);
 	while ((r = read(out[0], said + n, sizeof said - 1 - n)) > 0)
@@ -247,7 +249,7 @@ static void exchange(void **state)
 
 	(void)state;
 	info_pack(msg, &i, 3);
-	in_child(do_recv, msg, INFO_LEN, SILENCE);
+	in_child(do_recv, msg, INFO_LEN, NO_HURRY);
 	assert_string_equal(said, "client: qpn 1193046\n");
 	assert_int_equal(status, 0);
 	in_child(do_recv, msg, INFO_LEN, IN_PIECES);
@@ -270,7 +272,7 @@ static void exchange(void **state)
 
 	i.len = 63;
 	info_pack(msg, &i, 3);
-	in_child(do_recv, msg, INFO_LEN, SILENCE);
+	in_child(do_recv, msg, INFO_LEN, NO_HURRY);
 	dies("client: FAIL QP info from the peer: its memory region has 63 "
 	     "bytes, this lesson needs 64\n");
 }
@@ -284,9 +286,9 @@ static void do_barrier(struct ep *ep)
 static void barriers(void **state)
 {
 	(void)state;
-	in_child(do_barrier, "B", 1, SILENCE);
+	in_child(do_barrier, "B", 1, NO_HURRY);
 	assert_string_equal(said, "client: both here\n");
-	in_child(do_barrier, "X", 1, SILENCE);
+	in_child(do_barrier, "X", 1, NO_HURRY);
 	dies("client: FAIL barrier: the peer sent byte 88, not 'B'\n");
 	in_child(do_barrier, "", 0, HANG_UP);
 	dies("client: FAIL barrier: the peer hung up\n");
@@ -346,11 +348,11 @@ static void tcp_pair(void **state)
 		pid_t pid = fork();
 		if (pid == 0) {
 			usleep(100000);
-			in_child(do_accept, "", 0, SILENCE);
+			in_child(do_accept, "", 0, NO_HURRY);
 			_exit(status);
 		}
 		host = hosts[k];
-		in_child(do_connect, "", 0, SILENCE);
+		in_child(do_connect, "", 0, NO_HURRY);
 		assert_string_equal(said, "client: connected\n");
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_int_equal(status, 0);
@@ -368,7 +370,7 @@ static void scanners(void **state)
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		in_child(do_accept, "", 0, SILENCE);
+		in_child(do_accept, "", 0, NO_HURRY);
 		_exit(status);
 	}
 	for (int k = 0; k < 6; k++) {
