@@ -7,9 +7,9 @@
  *   plumbing/ say.c: the command line, one-line output, dying;
  *             sockets.c: bytes over TCP, each wait with a deadline
  *
- * Every function here either succeeds or ends the program with one FAIL line
- * and a non-zero status, so no lesson checks their results. What a lesson
- * calls from libibverbs itself, it checks itself.
+ * Unless it says otherwise, a function here succeeds or ends the program with
+ * one FAIL line and a non-zero status, so no lesson checks its result. What a
+ * lesson calls from libibverbs itself, it checks itself.
  */
 #ifndef COMMON_H
 #define COMMON_H
@@ -154,7 +154,8 @@ bool peer_waits(struct ep *ep);
  * Opens device, PD, one CQ and one RC QP with queues of at least the sizes in
  * cap, where 0 is 1 (but for max_inline_data); the QP is in state RESET. The lesson owns all of it until ep_close().
  * No usable device ends the program with status 77. The CQ has room for all
- * that cap asks for, so it cannot overrun while no more than that is posted.
+ * that cap asks for: it cannot overrun while no more than that is posted and
+ * not yet polled.
  */
 struct ep ep_open(const struct options *opt, struct ibv_qp_cap cap);
 /* The same without a QP, and a CQ of cqe entries: for a server whose clients

@@ -272,8 +272,8 @@ static int try_rtr(struct ep *ep, const struct qp_info *peer)
 		.ah_attr = {
 			.port_num = ep->opt->ib_port,
 			.dlid = peer->lid, /* InfiniBand routes by LID */
-			/* RoCE has no LIDs: the address is the GID, which
-			 * travels in the global routing header. */
+			/* RoCE has no LIDs: the address is the GID; RoCE v2
+			 * has it in the IP header. */
 			.is_global = 1,
 			.grh = {
 				.dgid = peer->gid,

@@ -23,8 +23,8 @@
  *			uint64_t old, one; struct entry entry; };
  * log and rkey are the peer's, old is for the old value, one is 1. post(ep, list)
  * posts a list of requests; expect_completion(ep, "what") takes the next completion.
- * The judge calls append() three times; others take places in between. It compares
- * the log with your entries, and counts requests and completions.
+ * The judge calls append() three times; others take places in between, and there
+ * is room. It compares the log with your entries, and counts requests and completions.
  */
 #include "4_log.h"
 
