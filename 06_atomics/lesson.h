@@ -22,7 +22,6 @@ struct shared {
 	uint64_t counter[3]; /* one for each of the acts 1 to 3 */
 	uint64_t lock;       /* act 4: 0, or the number of the holder */
 	uint64_t record[2];  /* what the lock protects: twice the same */
-	uint64_t word;       /* for the exercises */
 };
 
 #endif

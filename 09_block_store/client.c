@@ -62,7 +62,7 @@ static bool early_reply(struct client *c, int ms)
 	if (ours && !wire_cut(&c->ep))
 		die("act 2: the wire could not be cut");
 	int late = (int)(now_ms() - since);
-	/* Our NIC is asked at ms, and its answers are lost until 2 ms. */
+	/* Our NIC is asked at ms, and its answers are lost until 2 * ms. */
 	int rest = late < 2 * ms ? 2 * ms - late : 0;
 	int rc = pthread_create(&thread, NULL, free_the_wire, &rest);
 	if (rc)

@@ -16,7 +16,7 @@ enum { ROUNDS = 50, SHARED = 16 };
 static struct client two; /* has a thread */
 static atomic_bool alone; /* two is done */
 
-/* The last byte of each word is the block's number, if it was ever written. */
+/* The lowest byte of each word is the block's number, if it was ever written. */
 static void look(uint64_t block[][WORDS], uint64_t first, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)

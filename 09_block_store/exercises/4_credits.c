@@ -4,9 +4,9 @@
  *
  * In the lesson each client has the same few credits, also if it is alone, and most
  * receives are never used. Here a reply brings as many credits as credits() says.
- * It is called when client `who` has come, for its first credits (held[who] is 0),
- * and when one of its commands is answered; then this command is not in held[who]
- * any more. What a client holds, credits or commands, cannot be taken from it.
+ * It is called when client `who` has come, for its first credits (here[who] is true,
+ * held[who] is 0), and when one of its commands is answered; then this command is
+ * not in held[who] any more. What a client holds, credits or commands, cannot be taken from it.
  *
  * - There must not be more credits and commands than receives.
  * - A client must not be left without credit and without a command: it could never
