@@ -68,7 +68,7 @@ static inline unsigned first_slot(uint64_t key)
  * CRC-64, as NVMe uses it for blocks. It sees each mixture of two live records whose
  * words are equal, as here. Of other mixtures it misses one in 2^64 (tests/torn.c). The
  * polynomial is 0xad93d23594c93659; here its lowest bit is first. (NVM Command Set
- * Specification; Linux lib/crc/crc64-main.c, crc64_nvme)
+ * Specification; Linux 6.1 lib/crc64.c, crc64_rocksoft_generic; newer: crc64_nvme)
  */
 static inline uint64_t crc64(const void *p, size_t len)
 {
