@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tests/nic.c - stands between a program and libibverbs, and gives answers that rxe
- * never gives: calls that fail, another NIC's limits, events. For tests/nic.
+ * never gives: calls that fail, another NIC's limits, events. And takes rights away.
+ * For tests/nic and tests/least-rights.
  *
  * It is preloaded. NIC_server in the environment, or NIC_client, or NIC_ and another
  * program's name, says what to do:
  *
- *   calls           say on stderr which of these calls the program makes, and where:
- *                   "NIC ibv_poll_cq 1a2b", the offset of the return address
+ *   calls           say on stderr what the program does. "NIC ibv_poll_cq 1a2b": one of
+ *                   these calls, and where, the offset of the return address.
+ *                   "RIGHTS mr 1 0x3 4160": its first region (qp: connection) gets these
+ *                   flags, and has so many bytes
  *   fail NAME AT N  the N-th call of NAME from there fails; AT 0: from anywhere
  *   depth N         the device takes N READs and atomics at once, and refuses more, as
  *                   hw/irdma/verbs.c of Linux does
  *   one             the device takes 0 for 1 there, as hw/bnxt_re/qplib_fp.c does
  *   event N         there is an asynchronous event of type N
+ *   less KIND FLAGS N  the N-th mr or qp does not get these flags (0x2: 2). FLAGS 0: its
+ *                   last bytes are no part of the region, and the program does not know
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,6 +29,8 @@
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
+
+#undef ibv_reg_mr
 
 static char mode[16], name[48];
 static unsigned long at;
@@ -47,28 +54,32 @@ __attribute__((constructor)) static void read_mode(void)
 	if (!value ||
 	    sscanf(value, "%15s%n %47s%n", mode, &len, name, &len) < 1)
 		return;
-	if (in_mode("fail")) {
-		at = strtoul(value + len, &rest, 16);
-		number = (int)strtol(rest, NULL, 10);
-	} else {
-		number = (int)strtol(name, NULL, 10);
-	}
+	at = strtoul(value + len, &rest, 16);
+	number = (int)strtol(*rest ? rest : name, NULL, 10);
+}
+
+/* Where in the program a call comes from; 0: the libraries call each other. */
+static unsigned long place(void *from)
+{
+	Dl_info where;
+
+	if (!dladdr(from, &where) || strcmp(basename(where.dli_fname),
+					    program_invocation_short_name) != 0)
+		return 0;
+	return (unsigned long)((char *)from - (char *)where.dli_fbase);
 }
 
 /* Shows the call, or says that it must fail. */
 static bool fails(const char *call, void *from)
 {
-	unsigned long offset;
-	Dl_info where;
-
-	if ((!in_mode("calls") && !in_mode("fail")) || !dladdr(from, &where) ||
-	    strcmp(basename(where.dli_fname), program_invocation_short_name) !=
-		    0)
-		return false; /* the libraries call each other */
-	offset = (unsigned long)((char *)from - (char *)where.dli_fbase);
 	static unsigned long shown[100];
 	int i = 0;
 
+	if (!in_mode("calls") && !in_mode("fail"))
+		return false;
+	unsigned long offset = place(from);
+	if (!offset)
+		return false;
 	while (i < 99 && shown[i] && shown[i] != offset)
 		i++;
 	if (in_mode("calls") && shown[i] != offset) {
@@ -106,8 +117,6 @@ CALL(ibv_create_qp, 0, ENOMEM)
 CALL(ibv_destroy_qp, EBUSY, 0)
 CALL(ibv_create_srq, 0, ENOMEM)
 CALL(ibv_destroy_srq, EBUSY, 0)
-CALL(ibv_reg_mr, 0, ENOMEM)
-CALL(ibv_reg_mr_iova2, 0, ENOMEM)
 CALL(ibv_dereg_mr, EBUSY, 0)
 CALL(ibv_get_cq_event, -1, EIO)
 CALL(pthread_create, EAGAIN, 0)
@@ -118,6 +127,53 @@ CALL(system, 256, 0)
 static any next(const char *call)
 {
 	return (any)dlsym(RTLD_NEXT, call);
+}
+
+/* The flags that number n of a kind gets, and how many bytes. Those that it loses are its
+ * last cache line, or half of what has no two. */
+static unsigned granted(const char *kind, int n, unsigned flags, size_t *len)
+{
+	if (in_mode("calls"))
+		fprintf(stderr, "RIGHTS %s %d 0x%x %zu\n", kind, n, flags,
+			*len);
+	if (!in_mode("less") || strcmp(kind, name) != 0 || n != number)
+		return flags;
+	if (at == 0)
+		*len = *len > 64 ? *len - 64 : *len / 2;
+	return flags & ~(unsigned)at;
+}
+
+static struct ibv_mr *reg_mr(const char *call, void *from, struct ibv_pd *pd,
+			     void *p, size_t len, uint64_t iova, unsigned flags)
+{
+	static int regions;
+	size_t given = len;
+
+	if (fails(call, from)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (place(from))
+		flags = granted("mr", ++regions, flags, &given);
+	struct ibv_mr *mr = (void *)next("ibv_reg_mr_iova2")(
+		(long)pd, (long)p, (long)given, (long)iova, flags, 0);
+	if (mr)
+		mr->length = len;
+	return mr;
+}
+
+/* The header calls one or the other. */
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *p, size_t len, int flags)
+{
+	return reg_mr("ibv_reg_mr", __builtin_return_address(0), pd, p, len,
+		      (uintptr_t)p, (unsigned)flags);
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *p, size_t len,
+				uint64_t iova, unsigned flags)
+{
+	return reg_mr("ibv_reg_mr_iova2", __builtin_return_address(0), pd, p,
+		      len, iova, flags);
 }
 
 int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
@@ -134,8 +190,14 @@ int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
+	static int connections;
+	size_t none = 0;
+
 	if (FAILS("ibv_modify_qp"))
 		return EINVAL;
+	if (mask & IBV_QP_ACCESS_FLAGS && place(__builtin_return_address(0)))
+		attr->qp_access_flags = granted("qp", ++connections,
+						attr->qp_access_flags, &none);
 	if (in_mode("depth") && (((mask & IBV_QP_MAX_QP_RD_ATOMIC) &&
 				  attr->max_rd_atomic > number) ||
 				 ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) &&

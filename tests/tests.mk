@@ -62,13 +62,6 @@ $B/key-value/leases: override CFLAGS += -DOPS=40 -DREST=300000 '-DMAY_STOP(id)=1
 $(LONG): 10_key_value/client.c $(filter 10_key_value/%,$(PARTS)) $(wildcard 10_key_value/*.h) $(COMMON)
 	@mkdir -p $(@D)
 	$Q$(CC) $(CFLAGS) -Icommon $(LDFLAGS) $(filter %.c %.o,$^) $(LDLIBS) -o $@
-# All lessons, so that a right can be taken from them: tests/least-rights.
-RIGHTS := $(foreach l,$(LESSONS),$B/rights/$l/server $B/rights/$l/client)
-$(RIGHTS): override LDFLAGS += -Wl,--wrap=ibv_reg_mr,--wrap=ibv_reg_mr_iova2,--wrap=qp_to_init
-$(RIGHTS): $B/rights/%: $B/%.o $B/tests/rights.o $(COMMON)
-	@mkdir -p $(@D)
-	$(link)
-$(foreach l,$(LESSONS),$(eval $B/rights/$l/server $B/rights/$l/client: $(patsubst %.c,$B/%.o,$(filter $l/%,$(PARTS)))))
 # Any bytes as QP info (libFuzzer is clang's).
 FUZZED := tests/fuzz.c common/tcp.c common/plumbing/sockets.c 11_rdma_cm/lesson.c
 $B/fuzz: $(FUZZED) common/common.h
@@ -83,7 +76,7 @@ PLAIN := $(PROGRAMS) $(BENCH) $(CONTENDED)
 EVERYTHING := $(PLAIN) $(PLAIN:$B/%=$B/asan/%) $(ILLUSTRATED) $(THREADS) $(EXERCISES:%.c=$B/%) $(SOLUTIONS) \
 	$(PATCHES:%.patch=$B/%/built) $(CONTROLS) $(WRONG:%=$B/%/built) \
 	$(patsubst %.c,$B/%,$(wildcard judges/projects/*.c)) $B/judges/projects/rights.so \
-	$B/pair $B/asan/tests/unit $B/fuzz $(ALONE) $(LONG) $(RIGHTS) $B/recipes $B/disk.so $B/nic.so $B/model $B/torn
+	$B/pair $B/asan/tests/unit $B/fuzz $(ALONE) $(LONG) $B/recipes $B/disk.so $B/nic.so $B/model $B/torn
 everything: $(EVERYTHING)
 names:
 	@echo $(EVERYTHING)
