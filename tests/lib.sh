@@ -98,15 +98,6 @@ verdict() { result "$1" "${faults%; }"; }
 # last_lines FILE...: on one line, for a WHY.
 last_lines() { tail -qn 1 "$@" 2>/dev/null | paste -sd '|'; }
 
-# built FILE...: are they there? What could not be built has failed by name already
-# (tests/run), and nothing that needs it is judged.
-built() {
-	local f
-	for f; do
-		[ -e "$f" ] || { echo "# not judged, missing: $f" && failed=1 && return 1; }
-	done
-}
-
 # poll N COMMAND...: until it succeeds, N tenths of a second at most
 poll() {
 	local i

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tests/nic.c - stands between a program and libibverbs, and gives answers that rxe
- * never gives: calls that fail, another NIC's limits, events. And takes rights away.
- * For tests/nic and tests/least-rights.
+ * never gives: calls that fail, another NIC's limits, events. And takes rights away, and
+ * changes what goes over TCP. For tests/nic, tests/least-rights and tests/hostile.
  *
  * It is preloaded. NIC_server in the environment, or NIC_client, or NIC_ and another
  * program's name, says what to do:
@@ -10,7 +10,8 @@
  *   calls           say on stderr what the program does. "NIC ibv_poll_cq 1a2b": one of
  *                   these calls, and where, the offset of the return address.
  *                   "RIGHTS mr 1 0x3 4160": its first region (qp: connection) gets these
- *                   flags, and has so many bytes
+ *                   flags, and has so many bytes. "SENT 56 4160": a message over TCP of
+ *                   56 bytes, which offers a region of so many
  *   fail NAME AT N  the N-th call of NAME from there fails; AT 0: from anywhere
  *   depth N         the device takes N READs and atomics at once, and refuses more, as
  *                   hw/irdma/verbs.c of Linux does
@@ -18,14 +19,21 @@
  *   event N         there is an asynchronous event of type N
  *   less KIND FLAGS N  the N-th mr or qp does not get these flags (0x2: 2). FLAGS 0: its
  *                   last bytes are no part of the region, and the program does not know
+ *   send HEX AT N   the N-th message over TCP has these bytes at byte AT (0x1a: 1a), and is
+ *                   longer if they do not fit
+ *   last HEX AT N   the same, but it ends behind them, and the program sleeps until the
+ *                   other side hangs up. HEX -: no bytes
  */
 #include <dlfcn.h>
+#include <endian.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
@@ -174,6 +182,36 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *p, size_t len,
 {
 	return reg_mr("ibv_reg_mr_iova2", __builtin_return_address(0), pd, p,
 		      len, iova, flags);
+}
+
+/* A QP info has 56 bytes, and the length of a region at its end. */
+ssize_t send(int fd, const void *msg, size_t len, int flags)
+{
+	static int sent;
+	unsigned char copy[96] = { 0 };
+	uint64_t region;
+	size_t end = at;
+	bool last = in_mode("last");
+
+	if (len > 56 || !place(__builtin_return_address(0)))
+		return next("send")(fd, (long)msg, (long)len, flags, 0, 0);
+	memcpy(copy, msg, len);
+	memcpy(&region, &copy[48], sizeof region);
+	if (in_mode("calls"))
+		fprintf(stderr, "SENT %zu %zu\n", len, (size_t)be64toh(region));
+	if ((!last && !in_mode("send")) || ++sent != number)
+		return next("send")(fd, (long)msg, (long)len, flags, 0, 0);
+	for (const char *hex = name; hex[0] && hex[1]; hex += 2)
+		copy[end++] = (unsigned char)strtoul(
+			(char[]){ hex[0], hex[1], '\0' }, NULL, 16);
+	if (!last && end < len)
+		end = len;
+	next("send")(fd, (long)copy, (long)end, flags, 0, 0);
+	if (last) {
+		poll(&(struct pollfd){ .fd = fd, .events = POLLRDHUP }, 1, -1);
+		_exit(1);
+	}
+	return (ssize_t)len;
 }
 
 int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
