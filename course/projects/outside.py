@@ -233,6 +233,7 @@ class Wire:
 
 class Folder:
     """A directory with no more room than that, if `full` says how much."""
+    events = {2: 'written', 64: 'moved', 128: 'replaced', 256: 'made', 512: 'removed'}  # of inotify(7)
 
     def __init__(self, full=None):
         self.top, self.full = tempfile.mkdtemp(), full
@@ -257,6 +258,22 @@ class Folder:
                 return file.read()
         except FileNotFoundError:
             return None
+
+    def watch(self):
+        """From now on the kernel writes down what happens to the names."""
+        from ctypes import CDLL
+        self.seen = CDLL(None).inotify_init1(os.O_NONBLOCK)
+        CDLL(None).inotify_add_watch(self.seen, self.top.encode(), sum(self.events))
+
+    def first(self, name):
+        """What happened to it first."""
+        seen = os.read(self.seen, 1 << 16)
+        while seen:
+            event, size = struct.unpack('4xI4xI', seen[:16])
+            if seen[16:16 + size].rstrip(b'\0') == name.encode():
+                return self.events[event]
+            seen = seen[16 + size:]
+        return 'written'  # by mmap(2), of which the kernel says nothing
 
     def remove(self):
         if self.full:
@@ -387,12 +404,17 @@ def other(role):
     return 'client' if role == 'server' else 'server'
 
 
-def fails(you, role, what, seconds):
-    """Does it end in time, with one line of FAIL?"""
+def ended(you, what, seconds):
+    """Its status; and if it does not end, in which case that is."""
     try:
-        status = you.end(seconds)
+        return you.end(seconds)
     except Wrong as wrong:
         raise Wrong(f'{what}: {wrong}') from None
+
+
+def fails(you, role, what, seconds):
+    """Does it end in time, with one line of FAIL?"""
+    status = ended(you, what, seconds)
     lines = [line for line in you.said() if 'FAIL' in line]
     if status == 0 or len(lines) != 1:
         raise Wrong(f'{what}: your {role} must say one line with FAIL on stdout, and end with a status that is not 0: '

@@ -9,7 +9,7 @@ import socket
 import time
 
 from . import outside
-from .outside import (AT, DEVICES, SERVER, Wrong, arrived, bad_wire, bench, fails, kill_all, machine, patient,
+from .outside import (AT, DEVICES, SERVER, Wrong, arrived, bad_wire, bench, ended, fails, kill_all, machine, patient,
                       port, sent, within)
 
 MIB = 1 << 20
@@ -118,7 +118,7 @@ def waits_for_the_server(p, name, count):
                             'the server was stopped when it had the bytes')
     finally:
         p.server.signal(signal.SIGCONT)
-    p.settle(you, 'a copy whose server was stopped for a second')
+    p.done(you, content(20000), name, 'a copy whose server was stopped for a second')
 
 
 def small():
@@ -141,7 +141,7 @@ def empty():
 
 def big():
     with place() as p:
-        bytes_, most = content(MIB) * 64, {'server': 0, 'copy': 0}
+        bytes_, most = (content(MIB + 4099) * 64)[:64 * MIB], {'server': 0, 'copy': 0}
         you = p.copy(p.file(bytes_), 'big')
 
         def look():
@@ -161,6 +161,7 @@ def lengths():
     with place() as p:
         for size in 1, 7, 1023, 1025, 4097, 65537, MIB - 1, 2 * MIB + 3:
             p.copied(content(size), f'n{size}', f'{size} bytes')
+        p.copied(content(7), 'Z9' * 50, '7 bytes, and a NAME of 100 characters')
         for size in 4096, 70001:
             p.copied(content(size) + bytes(size), f'z{size}', f'{2 * size} bytes, the last {size} are zero')
 
@@ -212,17 +213,18 @@ def old_or_new(p, name, old, new, what):
 
 
 def killed():
-    """Who is killed, and how much of the file has come to the server by then."""
-    end, rounds = time.monotonic() + 10, []
-    moments = [('copy', .5), ('copy', .95), ('server', .5), ('server', 1), ('server', .05), ('server', .98), ('copy', 0),
-               ('copy', 1)]
+    """Who is killed, and how much of the file has come to the server by then. One server is stopped instead."""
+    end, rounds = time.monotonic() + 15, []
+    moments = [('copy', .5), ('copy', .95), ('server', .5), ('server', 1), ('server', .9), ('server', .05), ('server', .98),
+               ('copy', 0), ('copy', 1)]
     client = machine('client')
     with place(deadline=4) as p:
         new, old = content(4 * MIB), content(30000, 2)
         source = p.file(new, 'new')
         for n, (who, share) in enumerate(moments):
-            if time.monotonic() > end and n > 3:
+            if time.monotonic() > end and n > 4:
                 break
+            how, fate = (signal.SIGSTOP, 'stopped (SIGSTOP) for good') if n == 4 else (signal.SIGKILL, 'killed')
             name = f'file{n}'
             p.into.write(name, old)
             before, left = arrived('server'), client.arrived('tx')
@@ -232,12 +234,14 @@ def killed():
                 victim.signal_at(signal.SIGKILL, left + int(share * len(new)), 'client', 'tx')
             else:
                 victim = p.server
-                victim.signal_at(signal.SIGKILL, before + int(share * len(new)))
-            what = f'your {who} was killed when the server had {min(arrived("server") - before, len(new))} bytes'
-            victim.kill()
+                victim.signal_at(how, before + int(share * len(new)))
+            what = f'your {who} was {fate} when the server had {min(arrived("server") - before, len(new))} bytes'
+            if how == signal.SIGKILL:
+                victim.kill()
             old_or_new(p, name, old, new, what)
             if who == 'server':
-                status = you.end(p.deadline + 2)
+                status = ended(you, what, p.deadline + 3)
+                victim.kill()
                 if status == 0:
                     same(new, p.target(name), f'{what}, and your copy ended with 0')
                 else:
@@ -249,6 +253,15 @@ def killed():
                 within(1, lambda w=name: p.target(w) not in (old, new), .1)  # the server may notice late
             for earlier in rounds:
                 old_or_new(p, earlier[0], old, new, earlier[1])
+        extra = set(p.visible()) - {f'{word}{n}' for word in ('file', 'next') for n in range(len(rounds))}
+        if extra:
+            raise Wrong(f'DIR must have no other files than those that were copied; it has {sorted(extra)}')
+        p.into.watch()
+        p.copied(content(30000, 3), 'next0', 'a file, to a name that had one')
+        first = p.into.first('next0')
+        if first != 'replaced':
+            raise Wrong(f'next0 was {first} before the new file took its place: for a moment nobody could open it, '
+                        'or not the whole of it')
 
 
 def frames(wire):
@@ -320,7 +333,7 @@ def fast():
 
     def ours():
         return bench('-o', 'send', '-s', '16384', '-n', str(size // 16384), '-q', '32')
-    with place(mtu=1500) as p:
+    with bad_wire('delay 8ms limit 9999'), place(mtu=1500) as p:  # netem holds what is under way
         source, best, end = p.file(content(size)), {}, time.monotonic() + 15
         for turn in itertools.count(1):  # two at least, and four for a fault: some may have been held up
             for who, run in (('yours', lambda: p.copy(source, 'fast')), ('ours', ours)):

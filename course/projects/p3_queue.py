@@ -9,10 +9,12 @@ import signal
 import time
 
 from . import outside
-from .outside import AT, DEVICES, SERVER, Program, Wrong, bad_wire, bench, kill_all, machine, patient, sent, within
+from .outside import (AT, DEVICES, SERVER, Program, Wrong, bad_wire, bench, fails, kill_all, machine, patient, sent,
+                      within)
 
 ANSWER = 8  # seconds in which an answer comes that need not wait for others
 DEATH = 1.5  # seconds in which a death is noticed
+DEADLINE = 6  # what programs are told
 numbers = itertools.count(random.randrange(1 << 30), 196611)
 
 
@@ -34,11 +36,11 @@ def design(key, *values):
 
 class Client(Program):
     """One of yours, with what it was asked and what it answered."""
-    port = ''
+    port, server = '', None
 
     def __init__(self, stdin=None, stdout=None):
         super().__init__([outside.RUN, 'client', SERVER, self.port], stdin, stdout, DEVICE=DEVICES['client'],
-                         DEADLINE='6')
+                         DEADLINE=str(DEADLINE))
         self.asked = (stdin or '').splitlines()
 
     def ask(self, *operations):
@@ -47,7 +49,7 @@ class Client(Program):
             self.process.stdin.write(''.join(f'{operation}\n' for operation in operations).encode())
             self.process.stdin.flush()
         except BrokenPipeError:
-            raise Wrong(f'your client has ended; it said last: {self.last()}') from None
+            raise Wrong(f'your client has ended; it said last: {self.last()}; the server: {self.server.last()}') from None
         return self
 
     def put(self, n=1):
@@ -82,7 +84,7 @@ class Client(Program):
         self.check()
         if not self.done():
             raise Wrong(f'"{self.asked[len(self.said())]}" has no answer: {ANSWER} s without any, or more than a minute; '
-                        f'your client said last: {self.last()}')
+                        f'your client said last: {self.last()}; the server: {self.server.last()}')
         return self
 
     def silent(self, seconds, why):
@@ -108,8 +110,8 @@ def answered(clients):
 def queue(capacity, n):
     """A new server, and so many clients, all connected: each has put an item and taken one."""
     Client.port = outside.port()
-    server = AT['server'].Program([outside.RUN, 'server', Client.port, str(capacity)], DEVICE=DEVICES['server'],
-                                  DEADLINE='6')
+    Client.server = server = AT['server'].Program([outside.RUN, 'server', Client.port, str(capacity)],
+                                                  DEVICE=DEVICES['server'], DEADLINE=str(DEADLINE))
     clients = [Client().put().take() for _ in range(n)]
     answered(clients)
     compare(clients)
@@ -332,11 +334,12 @@ def consumer_dies():
 
 
 def server_stopped():
-    if design('one-sided', 'yes', 'no') == 'no':
-        return 'not judged, because your design says "one-sided: no"'
     server, clients = queue(8, 3)
     a, b, c = clients
     server.signal(signal.SIGSTOP)
+    fails(Client().put(), 'client', 'a client that came when your server was stopped (SIGSTOP)', DEADLINE + ANSWER)
+    if design('one-sided', 'yes', 'no') == 'no':
+        return 'not judged, because your design says "one-sided: no"'
     try:
         a.put(30)
         b.take(15)

@@ -153,6 +153,8 @@ static struct conn begin(const struct options *opt, int sock, uint64_t whole)
 	c.ep.timeout = 17;
 	if (fault("no-timeout"))
 		c.ep.timeout = 0;
+	if (fault("hasty"))
+		c.ep.timeout = 12; /* too short for a slow wire */
 	if (fault("one-retry"))
 		c.ep.retry_cnt = 1;
 	c.slots = aligned_alloc(4096, len);
@@ -224,7 +226,8 @@ static void store(const struct options *opt, int sock)
 	if (!memchr(want.name, 0, NAME_LEN) || strchr(want.name, '/') ||
 	    want.name[0] == '.' || !want.name[0])
 		die("the copier's name for the file is no file name");
-	snprintf(part, sizeof part, ".%d.%s", (int)getpid(), want.name);
+	snprintf(part, sizeof part, "%s%d.%s", fault("in-sight") ? "" : ".",
+		 (int)getpid(), want.name);
 	if (fault("in-place"))
 		snprintf(part, sizeof part, "%s", want.name);
 	if (fault("shared"))
@@ -251,6 +254,8 @@ static void store(const struct options *opt, int sock)
 		transmit(&c, k, 0, 0);
 	}
 	/* On the disk before it has its name: a crash must not leave less. */
+	if (fault("removes"))
+		unlink(want.name);
 	int rc = fsync(fd) == -1 || rename(part, want.name) == -1;
 	answer(&c, rc ? errno : 0);
 }
@@ -281,7 +286,7 @@ static void copy(const struct options *opt, const char *file, const char *name)
 	if (fd == -1 || fstat(fd, &st) == -1)
 		die_err(errno, "%s", file);
 	uint64_t size = (uint64_t)st.st_size;
-	snprintf(want.name, sizeof want.name, "%s", name);
+	snprintf(want.name, fault("32-letters") ? 33 : NAME_LEN, "%s", name);
 	want.size = htobe64(size);
 
 	struct conn c = begin(opt, -1, size);
@@ -294,17 +299,18 @@ static void copy(const struct options *opt, const char *file, const char *name)
 	qp_to_rts(&c.ep);
 	barrier(&c.ep);
 
-	uint64_t chunks = chunks_of(&c, size);
+	uint64_t chunks = chunks_of(&c, size), most = fault("one") ? 1 : SLOTS;
+	uint64_t again = fault("again") ? (1 << 20) / c.chunk : UINT64_MAX;
 	for (uint64_t k = 0; k < chunks; k++) {
 		size_t left = size - k * c.chunk;
 		size_t len = left < c.chunk ? left : c.chunk;
 
 		/* A slot is ours again when its SEND is complete, and the
 		 * server has a receive when it has given a credit. */
-		while (k >= c.sent + SLOTS || k >= c.got + SLOTS)
+		while (k >= c.sent + most || k >= c.got + SLOTS)
 			take(&c);
 		if (pread(fd, c.slots + k % SLOTS * c.chunk, len,
-			  (off_t)(k * c.chunk)) != (ssize_t)len)
+			  (off_t)(k % again * c.chunk)) != (ssize_t)len)
 			die("%s: it has changed", file);
 		receive(&c, k, 0); /* for the credit */
 		transmit(&c, k, len, 0);
@@ -326,6 +332,8 @@ int main(int argc, char **argv)
 	struct options opt = { .dev = getenv("DEVICE"), .ib_port = 1 };
 
 	opt.wait_s = deadline ? (int)strtol(deadline, NULL, 10) : 6;
+	if (fault("no-deadline"))
+		opt.wait_s = 1000;
 	if (server && chdir(argv[3]) == 0) {
 		opt.tcp_port = argv[2];
 		serve(&opt);

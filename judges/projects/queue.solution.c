@@ -457,6 +457,8 @@ int main(int argc, char **argv)
 			       .ib_port = 1,
 			       .wait_s = limit ? (int)strtol(limit, NULL, 10)
 					       : 6 };
+	if (fault("no-deadline"))
+		opt.wait_s = 1000;
 	if (!server)
 		be_client(&opt);
 	capacity = (int)strtol(argv[3], NULL, 10);
