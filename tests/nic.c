@@ -193,7 +193,7 @@ ssize_t send(int fd, const void *msg, size_t len, int flags)
 	size_t end = at;
 	bool last = in_mode("last");
 
-	if (len > 56 || !place(__builtin_return_address(0)))
+	if (len > 56 || !(flags & MSG_NOSIGNAL)) /* it is none over TCP */
 		return next("send")(fd, (long)msg, (long)len, flags, 0, 0);
 	memcpy(copy, msg, len);
 	memcpy(&region, &copy[48], sizeof region);
