@@ -40,13 +40,14 @@ enum then { SILENCE, SLOWLY, NO_HURRY, HANG_UP, IN_PIECES };
  * or SLOWLY, has but a second. */
 static void in_child(deed f, const void *in, size_t len, enum then then)
 {
+	const bool bytewise = then == SLOWLY || then == IN_PIECES;
 	int sv[2], out[2];
 	size_t n = 0;
 	ssize_t r;
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sv), 0);
 	assert_int_equal(pipe(out), 0);
-	if (then != SLOWLY && then != IN_PIECES && len)
+	if (!bytewise && len)
 		assert_int_equal(write(sv[1], in, len), len);
 	pid_t pid = fork();
 	assert_true(pid >= 0);
@@ -66,8 +67,7 @@ static void in_child(deed f, const void *in, size_t len, enum then then)
 	}
 	close(sv[0]);
 	close(out[1]);
-	for (size_t k = 0; (then == SLOWLY || then == IN_PIECES) && k < len;
-	     k++) {
+	for (size_t k = 0; bytewise && k < len; k++) {
 		usleep(then == SLOWLY ? 100000 : 5000);
 		if (send(sv[1], (const char *)in + k, 1, MSG_NOSIGNAL) != 1)
 			break;
