@@ -11,8 +11,8 @@
  * hint2: Look at the bullets "Completions come for", "A message stays one
  * hint2: message" and "INLINE is a copy" of the README, and at the
  * hint2: picture: which receive does the NIC take?
- * hint2.zh: 看 README 的要点中这三条：哪些请求产生 CQE；一条消息始终是一条消
- * hint2.zh: 息；INLINE 就是复制。再看图：网卡取走哪个接收请求？
+ * hint2.zh: 看 README 中这三条：要点里的“产生 CQE 的请求有三种”和“一条消息始终
+ * hint2.zh: 是一条消息”，细节里的“INLINE 就是复制”。再看图：网卡取走哪个接收请求？
  * gives away: though it is not signaled
  * gives away: even if it is not signaled
  * gives away: whatever fits

@@ -9,8 +9,8 @@
  * hint2: Cross out what needs too much memory, and what makes a writer
  * hint2: wait that must not. Is one record ever at rest? How many flips
  * hint2: pass in a try of the rest?
- * hint2.zh: 划掉太占内存的，再划掉让不该等的写者等待的。单份记录有没有不在更新
- * hint2.zh: 的时候？其余的机制，读一次期间要切换几次？
+ * hint2.zh: 划掉太占内存的。写者不该等，机制却让它等的，也划掉。单份记录有没有不在
+ * hint2.zh: 更新的时候？其余的机制，一次尝试期间会切换几次？
  */
 #include "5_which_one.h"
 
