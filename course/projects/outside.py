@@ -230,7 +230,6 @@ class Wire:
             yield f'    {ms:9.3f}  {way}  {kind or what:24} PSN {psn:<8} {length:5} bytes'.rstrip()
 
 
-
 class Folder:
     """A directory with no more room than that, if `full` says how much."""
     events = {2: 'written', 64: 'moved', 128: 'replaced', 256: 'made', 512: 'removed'}  # of inotify(7)
@@ -267,7 +266,8 @@ class Folder:
 
     def first(self, name):
         """What happened to it first."""
-        seen = os.read(self.seen, 1 << 16)
+        with open(self.seen, 'rb', 0) as events:
+            seen = events.read(1 << 16)
         while seen:
             event, size = struct.unpack('4xI4xI', seen[:16])
             if seen[16:16 + size].rstrip(b'\0') == name.encode():

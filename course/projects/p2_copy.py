@@ -213,18 +213,18 @@ def old_or_new(p, name, old, new, what):
 
 
 def killed():
-    """Who is killed, and how much of the file has come to the server by then. One server is stopped instead."""
+    """Who is killed, or stopped, and how much of the file has come to the server by then."""
     end, rounds = time.monotonic() + 15, []
-    moments = [('copy', .5), ('copy', .95), ('server', .5), ('server', 1), ('server', .9), ('server', .05), ('server', .98),
-               ('copy', 0), ('copy', 1)]
+    moments = [('copy', .5), ('copy', .95), ('server', .5), ('server', 1), ('server', .9, 'stop'),
+               ('server', .05), ('server', .98), ('copy', 0), ('copy', 1)]
     client = machine('client')
     with place(deadline=4) as p:
         new, old = content(4 * MIB), content(30000, 2)
         source = p.file(new, 'new')
-        for n, (who, share) in enumerate(moments):
+        for n, (who, share, *stop) in enumerate(moments):
             if time.monotonic() > end and n > 4:
                 break
-            how, fate = (signal.SIGSTOP, 'stopped (SIGSTOP) for good') if n == 4 else (signal.SIGKILL, 'killed')
+            how, fate = (signal.SIGSTOP, 'stopped (SIGSTOP) for good') if stop else (signal.SIGKILL, 'killed')
             name = f'file{n}'
             p.into.write(name, old)
             before, left = arrived('server'), client.arrived('tx')
