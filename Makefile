@@ -145,5 +145,5 @@ include bench/bench.mk tests/tests.mk $(wildcard */*/*.mk)
 # not for one lesson, nor for what compiles nothing.
 FEW := run-% ex-% hint-% reset-% progress lab-% help why
 OF := $(if $(filter-out $(FEW),$(or $(MAKECMDGOALS),all)),,$(addsuffix _*,$(basename $(patsubst ex-%,%,$(MAKECMDGOALS:run-%=%)))))
--include $(wildcard $(patsubst %,$B/%/*.d,$(if $(OF),common common/plumbing course judges lab/strict \
-	$(OF) $(OF:%=%/exercises) $(OF:%=judges/%),* */* */*/*)))
+-include $(filter-out $B/kernel/%,$(wildcard $(patsubst %,$B/%/*.d,$(if $(OF),common common/plumbing course judges \
+	lab/strict $(OF) $(OF:%=%/exercises) $(OF:%=judges/%),* */* */*/*))))
