@@ -119,7 +119,8 @@ void report(const char *rule, struct req *r, const struct trace *from,
 	va_start(args, fmt);
 	vfprintf(to, fmt, args);
 	va_end(args);
-	write_name(to, r ? " (posted by " : " (", from->at[0]);
+	write_name(to, r && from == &r->from ? " (posted by " : " (",
+		   from->at[0]);
 	fprintf(to, " [%p]", from->at[0]);
 	/* Until what started main(). */
 	for (int i = 1;

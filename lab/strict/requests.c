@@ -40,8 +40,10 @@ bool readable(char *at, size_t len)
 	char bytes[2];
 	struct iovec to = { bytes, 2 },
 		     from[] = { { at, 1 }, { at + len - 1, 1 } };
+	const size_t into = (uintptr_t)at % (size_t)getpagesize();
 
-	return process_vm_readv(getpid(), &to, 1, from, 2, 0) == 2;
+	return process_vm_readv(getpid(), &to, 1, from, 2, 0) == 2 &&
+	       msync(at - into, into + len, MS_ASYNC) == 0; /* no hole */
 }
 
 /* ---- regions ------------------------------------------------------------ */
@@ -447,7 +449,7 @@ int post(struct queue *q, struct ibv_send_wr w)
 		  "bytes of rkey 0 (no remote right, or not taken over)", len,
 		  0 },
 		{ atomic && (w.wr.atomic.remote_addr % 8 || len != 8),
-		  "ATOMIC-ALIGN", "bytes of an atomic; its address", len, 8 },
+		  "ATOMIC-ALIGN", "address % 8 is not 0, or bytes", len, 8 },
 	};
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
 		if (rules[i].broken)

@@ -103,7 +103,7 @@ struct qp {
 	uint32_t num;
 	bool all_signaled;
 	enum ibv_qp_state state;
-	unsigned rd_atomic, access, max_inline;
+	unsigned rd_atomic, max_inline;
 	struct req *orphan;        /* a receive whose region is gone */
 	struct ibv_send_wr *batch; /* ibv_wr_*: not yet complete */
 	size_t n_batch;
@@ -163,7 +163,7 @@ void report_not_polled(const struct qp *qp, const struct trace *from);
 void copy_bytes(struct req *r, const void *at, size_t len);
 /* The region goes: requests that name it do not any more. */
 void forget_region(struct region *mr, const struct trace *from);
-/* The CPU can read the first and the last byte. */
+/* The CPU can read the first and the last byte, and there is no hole between them. */
 bool readable(char *at, size_t len);
 
 /* ---- batch.c ----------------------------------------------------------- */
