@@ -8,16 +8,24 @@ import socket
 import struct
 import sys
 import time
+from enum import EnumMeta
 
 try:
-    import pyverbs.cm_enums as ce
-    import pyverbs.enums as e
+    try:
+        import pyverbs.cm_enums as ce
+        import pyverbs.enums as e
+    except ImportError:  # rdma-core 59 and later
+        import pyverbs.libibverbs_enums as e
+        import pyverbs.librdmacm_enums as ce
     from pyverbs.cmid import AddrInfo, CMEvent
     from pyverbs.cq import CQ
     from pyverbs.device import Context, get_device_list
     from pyverbs.qp import QPCap, QPInitAttr
 except ImportError as why:
     sys.exit(f"no pyverbs for {sys.executable} ({why}): type make deps")
+for module in e, ce:  # there a name is only in its enum: e.ibv_wc_opcode.IBV_WC_RECV
+    for names in [kind for kind in vars(module).values() if isinstance(kind, EnumMeta)]:
+        vars(module).update(names.__members__)
 
 COUNT_MAX, BYTES_MAX, DATA_MAX = 1000, 65536, 1 << 20
 OP_WRITE, OP_READ = 1, 2

@@ -69,6 +69,16 @@ static void give_back(void)
 	execute(&d.peer, credit);
 }
 
+/* The second batch of credits comes before the completions of the WRITEs that are under
+ * way, and so does each second one after it. */
+static bool holds(void)
+{
+	bool late =
+		batches % 2 == 1 || (writes_last && seen.posted == MESSAGES);
+
+	return credits < given ? batches > 1 : late && given < MESSAGES;
+}
+
 static void looks(void)
 {
 	int n_full = seen.posted - credits;
@@ -86,8 +96,9 @@ static void looks(void)
 				    : "");
 		return;
 	}
-	/* You must have taken all there is before more comes. */
-	if (seen.in_vain == 0)
+	/* You must have taken all there is before more comes, at the end all that may come. */
+	if (seen.in_vain == 0 || (seen.posted == MESSAGES && !holds() &&
+				  seen.found - credits < MESSAGES))
 		return;
 	for (; received < seen.posted; received++)
 		held[n_held++] = ntohl(wait_wc(&d.peer).imm_data);
@@ -100,16 +111,6 @@ static void looks(void)
 static bool lets_find(void)
 {
 	return seen.posted == MESSAGES || seen.posted - credits == SLOTS;
-}
-
-/* The second batch of credits comes before the completions of the WRITEs that are under
- * way, and so does each second one after it. */
-static bool holds(void)
-{
-	bool late =
-		batches % 2 == 1 || (writes_last && seen.posted == MESSAGES);
-
-	return credits < given ? batches > 1 : late && given < MESSAGES;
 }
 
 static void found(const struct ibv_wc *wc)
