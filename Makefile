@@ -133,7 +133,7 @@ pictures: ## draw the packets of each lesson (wire.svg), as its README shows the
 book: ## the whole course as one page and as PDF, in build/book; BOOK=zh: in Chinese
 	@docs/book/make $(BOOK)
 fmt: ## format the C files
-	clang-format -i $$(git ls-files '*.c' '*.h')
+	clang-format -i $$(git ls-files -co --exclude-standard '*.c' '*.h')
 clean: ## remove everything that was built (lab-down comes first)
 	@lab/lab down
 	rm -rf $(filter-out $B/guesses $B/judged,$(wildcard $B/*))

@@ -91,7 +91,7 @@ test-faults: ## only what goes wrong around the programs: peers, wires, machines
 	@tests/run faults
 test-projects: ## all solutions and wrong programs before the judges of the projects: ten minutes
 	@tests/run projects
-test-fresh: ## the first two commands, in minimal roots of Debian 12 and 13 (root only)
+test-fresh: ## the first two commands, in minimal roots of Debian and Ubuntu (root only)
 	@tests/fresh
 test-arm64: ## lessons, breaks and solutions on arm64, which is emulated
 	@tests/arm64
@@ -99,5 +99,5 @@ test-pages: ## spelling, Markdown, and the book and docs/illustrated.html in a b
 	@tests/pages
 soak: ## all of it at length, on other kernels and compilers too: four hours
 	@tests/run soak
-lint: ## formatting, clang-tidy, cppcheck, shellcheck, clang -Werror
+lint: ## formatting, gcc -Werror, clang-tidy, cppcheck, shellcheck
 	@tests/lint

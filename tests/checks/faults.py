@@ -63,6 +63,9 @@ docs/attributes.md <s/^\(| `min_rnr_timer` [^|]*| [0-9]*\)/\19/> min_rnr_timer i
     not begin with "Break 3a - " || no Chinese ask.zh || no Chinese why.zh
 03_read/breaks/c_local_write.patch <s/^key:/key: rkey\nkey:/; s/^class:/class: silence/>
     more than two rules || class silence, and no line
+04_write_imm/breaks/b_one_receive.patch <s/^why:/&  /; w 04_write_imm/breaks/a_again.patch> 4a is there twice
+10_key_value/exercises/4_rescue.c <s/TODO/todo/; w 10_key_value/exercises/4_other.c> 10.4 is there twice
+04_write_imm/lesson.h <s/LESSON = 4/LESSON = 5/> number in lesson.h
 # Exercises: lessons.exercises, lessons.chinese, lessons.gives_away
 02_write/exercises/2_gather.c <1{:a; s/^/\n/; /^\n\{100\}/!ba}; 2,$d> c: no title || no TODO 2.2 || more than 100 lines
 judges/02_write/2_gather.wrong <1s/.*/== a\nverdict: a\n== b\nverdict: b/; 2,$d> 2 wrong answers, not 3

@@ -53,6 +53,10 @@ CLASSES = {
 def breaks(lesson, before=()):
     """before: the keys of the rules that earlier lessons break."""
     again = set()
+    names = [one.name for one in (*repo.breaks(lesson), *repo.exercises(lesson))]
+    yield from (f"{name} is there twice" for name in sorted(set(names)) if names.count(name) > 1)
+    if not repo.files(f"{lesson}/Makefile") or f"LESSON = {int(lesson[:2])}," not in repo.read(f"{lesson}/lesson.h"):
+        yield "a lesson has a Makefile, and its number in lesson.h"
     for b in repo.breaks(lesson):
         if not b.change:
             yield f'{b.path} does not begin with "Break {b.name} - "'
