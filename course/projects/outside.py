@@ -67,8 +67,9 @@ class Program:
             given = tempfile.TemporaryFile()
             given.write(stdin.encode())
             given.seek(0)
+        self.mark = str(time.monotonic_ns())
         self.process = subprocess.Popen(args, stdin=given, stdout=stdout or self.files[0], stderr=self.files[1],
-                                        start_new_session=True, env={**os.environ, **env})
+                                        start_new_session=True, env={**os.environ, **env, 'JUDGED': self.mark})
         self.all.append(self)
 
     def status(self):
@@ -101,9 +102,16 @@ class Program:
                 continue
             if fields[3] == '0':
                 self.threads.add(name)
-            if int(fields[3]) == self.process.pid and fields[0] != 'Z':
+            if fields[0] != 'Z' and (int(fields[3]) == self.process.pid or
+                                     int(fields[1]) == os.getpid() and self.left_it(name)):
                 found.append(int(name))
         return found
+
+    def left_it(self, pid):
+        """Has it left the session, as a daemon does? It is ours when its parent has ended, see prepare()."""
+        with contextlib.suppress(OSError), open(f'/proc/{pid}/environ', 'rb') as environ:
+            return f'JUDGED={self.mark}\0'.encode() in environ.read()
+        return False
 
     def signal(self, number, pids=None):
         """To its process group at once, or to these; then to what has left the group."""
@@ -155,7 +163,7 @@ class Program:
         """Its status, once it has ended and left nothing."""
         def ended():
             return self.process.poll() is not None
-        if not (within(seconds, ended) or patient(ended, self.work, 2, 10)):  # on a busy machine it takes time to end
+        if not (within(seconds, ended) or patient(ended, self.work, 2, 4)):  # on a busy machine it takes time to end
             raise Wrong(f'your program still runs after {seconds} s; it said last: {self.last()}')
         if not within(1, lambda: not self.pids()):
             raise Wrong('your program has ended, and left a process behind: what did it start, and who waits for it?')
@@ -339,6 +347,8 @@ def there():
 
 def prepare(role):
     """Whose machine this is; None: both are. That of the server makes what the other asks for, until it is killed."""
+    from ctypes import CDLL
+    CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
     AT.update({'server': sys.modules[__name__], 'client': sys.modules[__name__]})
     if role == 'server':
         try:
