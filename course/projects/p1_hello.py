@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The stages of project 1."""
 import itertools
+import os
 import secrets
 import select
 import socket
@@ -10,12 +11,16 @@ from . import outside
 from .outside import AT, DEVICES, SERVER, Wrong, fails, machine, other, patient, port, sent, within
 
 PEER = 'build/judges/projects/hello_peer'
+# What comes after RTR is late, so that it shows.
+PAUSE = {'LD_PRELOAD': os.path.abspath('build/judges/projects/rights.so'), 'RTR_PAUSE': 'y',
+         'ASAN_OPTIONS': 'verify_asan_link_order=0'}
 PATIENCE = 60  # seconds: in an emulated guest an interpreter takes some to start
 
 
-def yours(role, at, token='hello, queue pair', deadline=6, server=SERVER):
-    return AT[role].Program([outside.RUN, role, *[server] * (role == 'client'), at], token + '\n',
-                            DEVICE=DEVICES[role], DEADLINE=str(deadline))
+def yours(role, at, token='hello, queue pair', deadline=6, server=SERVER, pause=False):
+    return AT[role].Program([outside.RUN, role, *[server] * (role == 'client'), at], token + '\nnot the token\n',
+                            DEVICE=DEVICES[role], DEADLINE=str(deadline),
+                            **PAUSE if pause else {})
 
 
 def peer(role, at, token, mode=''):
@@ -28,7 +33,8 @@ def exchange():
     server = AT['server'].Program(['build/00_hello/server', '-d', DEVICES['server'], '-g', '0', '-p', at,
                                    '-t', str(PATIENCE)])
     you = yours('client', at)
-    if not patient(lambda: server.said() or you.status() is not None and not within(1, server.said), you.work):
+    patient(lambda: server.said() or you.status() is not None and not within(1, server.said), you.work)
+    if not server.said():
         raise Wrong(f'no QP info came from your client, or not all of it; {you.state()}')
     if not any('posted a receive' in line for line in server.said()):
         raise Wrong(f'lesson 00 does not take your QP info; it says: {server.last()}; {you.state()}')
@@ -36,18 +42,22 @@ def exchange():
 
 def reaches_rts():
     at, states = port(), []
-    peer('server', at, 'x', 'hold')
-    you = yours('client', at)
+    them, you = peer('server', at, 'x', 'hold'), yours('client', at)
     if not patient(lambda: states.extend(you.states()) or states or you.status() is not None, you.work):
         raise Wrong(f'your client has made no QP; {you.state()}')
     if not patient(lambda: states.extend(you.states()) or 'RTS' in states, you.work, idle=4):
         last = (states or ['no state: there is none'])[-1]
-        raise Wrong(f'the QP of your client does not reach RTS, but is in {last}; {you.state()}')
+        raise Wrong(f'the QP of your client does not reach RTS, but is in {last}; the peer says: {them.last()}; {you.state()}')
 
 
 def talk(role, mode=''):
-    at, theirs, mine = port(), 'p-' + secrets.token_hex(8), 'y-' + secrets.token_hex(12)
-    them, you = peer(other(role), at, theirs, mode), yours(role, at, mine)
+    at, theirs, mine = port(), 'p ' + secrets.token_hex(31), 'y ' + secrets.token_hex(31)
+    alone = role == 'client' and not mode
+    if mode:
+        theirs, mine = 'p', 'y'
+    wire, you = outside.Wire(), yours(role, at, mine, deadline=20 if alone else 6, pause=bool(mode))
+    within(1, lambda: not alone or you.status() is not None)  # it tries again
+    them = peer(other(role), at, theirs, mode)
     patient(lambda: them.status() is not None, lambda: (you.work(), them.work(), sent()))
     said = them.said()
     if f'{other(role)}: connected' not in said:
@@ -56,31 +66,34 @@ def talk(role, mode=''):
         got = [line for line in said if ': got ' in line][-1:]
         raise Wrong(f'your {role} has "{mine}" on stdin and must SEND it; the {other(role)} says: '
                     f'{(got or [them.last()])[0]}; {you.state()}')
+    if not wire.frames():
+        raise Wrong(f'no packet crossed the wire: is the QP of your {role} on {DEVICES[role]}, as DEVICE says?')
     status = you.end(4)
     if [line for line in you.said() if line.startswith('got ')] != ['got ' + theirs]:
-        raise Wrong(f'your {role} must print the line "got {theirs}" once; {you.state()}')
-    if status or them.status() != 0:
-        raise Wrong(f'both tokens went, but the two must end with 0; the peer says: {them.last()}; {you.state()}')
+        raise Wrong(f'your {role} must print the line "got {theirs}" once; the peer says: {them.last()}; {you.state()}')
+    if status or them.status() != 0 or any('FAIL' in line for line in you.said()):
+        raise Wrong('both tokens went, but the two must end with 0, and yours without FAIL; '
+                    f'the peer says: {them.last()}; {you.state()}')
 
 
 def info(role, **wrong):
-    f = {'magic': 0x52444d41, 'version': 1, 'lesson': 0, 'qpn': 17, 'psn': 1, 'mtu': 3, 'rkey': 0,
-         'gid': machine(other(role)).gid(), **wrong}
-    return struct.pack('>IHHIIHBBI16sQQ', f['magic'], f['version'], f['lesson'], f['qpn'], f['psn'], 0, f['mtu'], 0,
-                       f['rkey'], f['gid'], 0, 0)
+    fields = {'magic': 0x52444d41, 'version': 1, 'lesson': 0, 'qpn': 17, 'psn': 1, 'lid': 0, 'mtu': 3, 'unused': 0,
+              'rkey': 0, 'gid': machine(other(role)).gid(), 'address': 0, 'length': 0, **wrong}
+    return struct.pack('>IHHIIHBBI16sQQ', *fields.values())
 
 
 def refuses():
     for role, field, value in (('client', 'magic', 0x48545450), ('server', 'version', 2), ('client', 'qpn', 1),
                                ('server', 'lesson', 7), ('client', 'mtu', 9), ('server', 'psn', 1 << 24),
-                               ('client', 'rkey', 5), ('server', 'gid', bytes(16))):
+                               ('client', 'rkey', 5), ('server', 'gid', bytes(16)),
+                               ('client', 'unused', 1), ('server', 'address', 1 << 40), ('client', 'length', 64)):
         what, seen, conn = f'QP info with {field} {value if field == "gid" else hex(value)}', [], socket.socket()
         with socket.create_server(('127.0.0.2', 0)) as listener:
             at = listener.getsockname()[1]
             listener.setblocking(False)
             if role == 'server':
                 listener.close()
-            you = yours(role, str(at), deadline=20, server='127.0.0.2')
+            you = yours(role, str(at), deadline=20, server='127.0.0.2', pause=True)
             if role == 'client':
                 if not patient(lambda: select.select([listener], [], [], 0)[0], you.work):
                     raise Wrong(f'your client does not connect; {you.state()}')
@@ -99,25 +112,37 @@ def posts_first():
     for role in 'client', 'server':
         wire, wrong = outside.Wire(), None
         try:
-            talk(role, 'early' if role == 'client' else '')
+            talk(role, 'early')
         except Wrong as said:
             wrong = said
-        if any(syndrome is not None and syndrome >> 5 == 1 for *_, syndrome in wire.packets()):
-            raise Wrong(f'an RNR NAK is on the wire: a token came before your {role} had posted a receive')
+        late = [sender for _, sender, *_, syndrome in wire.packets() if syndrome is not None and syndrome >> 5 == 1]
+        if late:
+            raise Wrong('an RNR NAK is on the wire: ' + (f'a token came before your {role} had posted a receive'
+                        if role in late else f'your {role} SENDs more than its token'))
         if wrong:
             raise wrong
 
 
 def peer_dies():
-    for role, kill in itertools.product(('client', 'server'), (True, False)):
-        at = port()
-        them = peer(other(role), at, 'x', 'hold')
-        you = yours(role, at, deadline=6 if kill else 3)
-        if not patient(them.said, you.work):
-            raise Wrong(f'your {role} does not connect; {you.state()}')
-        if kill:
-            them.kill()
-        fails(you, role, 'the peer was killed' if kill else 'the peer is silent, and DEADLINE is 3', 8 if kill else 6)
+    alone = {role: yours(role, port(), deadline=3) for role in DEVICES}
+    for kill in True, False:
+        paired = []
+        for role, (mode, when) in itertools.product(DEVICES, (('hold', 'before any token'), ('mute', "before its 'B'"))):
+            at = port()
+            them = peer(other(role), at, 'x', mode)
+            you = yours(role, at, deadline=6 if kill else 3)
+            if not patient(them.said, you.work):
+                raise Wrong(f'your {role} does not connect; {you.state()}')
+            within(4, lambda m=mode, t=them: m == 'hold' or ': got ' in t.last())
+            if kill:
+                them.kill()
+            paired.append((you, role, f'the peer was killed {when}' if kill else
+                           f'the peer is silent {when}, and DEADLINE is 3'))
+        for case in paired:
+            fails(*case, 8 if kill else 6)
+    for role, you in alone.items():
+        patient(lambda y=you: y.status() is not None, you.work)  # its start is not counted
+        fails(you, role, 'no peer comes, and DEADLINE is 3', 2)
 
 
 STAGES = [exchange, reaches_rts, lambda: talk('client'), lambda: talk('server'), refuses, posts_first, peer_dies]

@@ -26,7 +26,10 @@ static void at_exit(void)
 {
 	if (fault("two-lines"))
 		puts("FAIL, I say it again");
-	if (fault("child-left") && waits_for_peer && fork() == 0) {
+	bool daemon = fault("daemon-left");
+	if ((fault("child-left") || daemon) && waits_for_peer && fork() == 0) {
+		if (daemon)
+			setsid();
 		sleep(60);
 		_exit(0);
 	}
@@ -34,7 +37,8 @@ static void at_exit(void)
 
 static void receive(struct ep *ep, struct ibv_mr *mr)
 {
-	struct ibv_sge sge = { (uintptr_t)mr->addr, 64, mr->lkey };
+	uint32_t most = fault("40-bytes") ? 40 : 64;
+	struct ibv_sge sge = { (uintptr_t)mr->addr, most, mr->lkey };
 	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
 
 	if (ibv_post_recv(ep->qp, &wr, &bad))
@@ -54,12 +58,16 @@ static struct qp_info their_info(struct ep *ep)
 {
 	uint8_t msg[INFO_LEN];
 	struct qp_info info;
-	char why[80];
+	char why[80] = "memory is open";
 
-	if (!fault("believes"))
-		return recv_info(ep, 0);
 	tcp_recv(ep, msg, sizeof msg, "QP info");
-	(void)info_unpack(msg, &info, 0, why);
+	if (fault("unused-byte"))
+		msg[19] = 0;
+	bool right = info_unpack(msg, &info, 0, why) && !info.len;
+	if (fault("connects-first"))
+		qp_to_rtr(ep, &info);
+	if (!right && !fault("believes"))
+		die("QP info: %s", why);
 	return info;
 }
 
@@ -75,7 +83,7 @@ int main(int argc, char **argv)
 			       .ib_port = 1,
 			       .gid_index = 0 };
 
-	bool late = fault("receive-late") ||
+	bool late = fault("receive-late") || fault("after-rtr") ||
 		    (server && fault("server-receive-late"));
 	opt.wait_s = env ? (int)strtol(env, NULL, 10) : 6;
 	if (fault("waits"))
@@ -84,7 +92,9 @@ int main(int argc, char **argv)
 	(void)atexit(at_exit);
 	if (!fgets(out, sizeof out, stdin))
 		die("no token on stdin");
-	out[strcspn(out, "\n")] = 0;
+	out[strcspn(out, fault("one-word") ? " \n" : "\n")] = 0;
+	if (fault("first-device"))
+		opt.dev = NULL;
 
 	struct ep ep = ep_open(&opt, (struct ibv_qp_cap){ 0 });
 	struct ibv_mr *from = ibv_reg_mr(ep.pd, out, sizeof out, 0);
@@ -95,10 +105,14 @@ int main(int argc, char **argv)
 	qp_to_init(&ep, 0);
 	if (!late)
 		receive(&ep, to);
+	int limit = opt.wait_s;
+	if (fault("waits-alone"))
+		opt.wait_s = 60;
 	if (server)
 		tcp_accept(&ep);
 	else
 		tcp_connect(&ep);
+	opt.wait_s = limit;
 	if (fault("half-a-message")) {
 		tcp_send(&ep, out, 28, "half");
 		sleep(60);
@@ -108,13 +122,16 @@ int main(int argc, char **argv)
 	struct qp_info peer = their_info(&ep);
 	if (fault("no-rtr"))
 		sleep(60);
-	qp_to_rtr(&ep, &peer);
+	if (!fault("connects-first"))
+		qp_to_rtr(&ep, &peer);
+	if (fault("after-rtr"))
+		receive(&ep, to);
 	if (fault("no-rts"))
 		sleep(60);
 	qp_to_rts(&ep);
 	if (server)
 		send_info(&ep, NULL);
-	if (late) {
+	if (late && !fault("after-rtr")) {
 		sleep(1); /* a busy peer SENDs by then, too */
 		receive(&ep, to);
 	}
@@ -127,6 +144,8 @@ int main(int argc, char **argv)
 	wr.num_sge = 1;
 	wr.send_flags = IBV_SEND_SIGNALED;
 	post(&ep, &wr);
+	if (fault("early-b"))
+		tcp_send(&ep, "B", 1, "too early");
 	for (int n = 0; n < 2; n++) {
 		struct ibv_wc wc = succeeded(&ep);
 		if (wc.opcode != IBV_WC_RECV)

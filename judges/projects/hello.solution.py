@@ -56,10 +56,10 @@ def take(sock, length, what):
 
 
 def checked(message):
-    magic, version, lesson, qpn, psn, _, mtu, _, rkey, gid, _, _ = INFO.unpack(message)
+    magic, version, lesson, qpn, psn, _, mtu, *zeros, gid, address, length = INFO.unpack(message)
     for what, right in (('magic', magic == 0x52444d41), ('version', version == 1), ('lesson', lesson == 0),
                         ('QP number', 2 <= qpn < 1 << 24), ('PSN', psn < 1 << 24), ('MTU', 1 <= mtu <= 5),
-                        ('rkey', rkey == 0), ('GID', any(gid))):
+                        ('GID', any(gid)), ('unused byte, rkey, address or length', not any((*zeros, address, length)))):
         if not right:
             raise Failed(f'QP info: its {what} is wrong')
     return qpn, psn, mtu, gid

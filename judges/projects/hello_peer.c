@@ -2,12 +2,13 @@
 /*
  * judges/projects/hello_peer.c - the other side of project 1, for its judge.
  *
- * usage: hello_peer server|client -k TOKEN [-m hold|early] [OPTIONS]
+ * usage: hello_peer server|client -k TOKEN [-m MODE] [OPTIONS]
  *
- * It SENDs TOKEN, and says which one it got. hold: it is connected, and then does
- * nothing. early: a server that does not wait for the client's token. The judge
- * reads its stdout.
+ * It SENDs TOKEN when it has got the other's, and says which one that is. MODE: hold, it is
+ * connected, and then does nothing; early, it does not wait for the other's token; mute, it
+ * does not say 'B'. The judge reads its stdout.
  */
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,13 +17,25 @@
 
 enum { TOKEN_MAX = 64 };
 
+/* In two parts: TCP has no messages. */
+static void tell(struct ep *ep)
+{
+	struct qp_info info = own_info(ep);
+	uint8_t msg[INFO_LEN];
+
+	info_pack(msg, &info, 0);
+	tcp_send(ep, msg, 30, "QP info");
+	usleep(100000);
+	tcp_send(ep, msg + 30, INFO_LEN - 30, "QP info");
+}
+
 int main(int argc, char **argv)
 {
-	static char in[TOKEN_MAX], out[TOKEN_MAX];
+	static char in[TOKEN_MAX + 1], out[TOKEN_MAX + 1];
 	const char *token = "", *mode = "";
 	const struct own_option own[] = {
 		{ 'k', "the token to send", &token },
-		{ 'm', "hold or early", &mode },
+		{ 'm', "hold, early or mute", &mode },
 		{ 0 },
 	};
 	const char *role = argc > 1 ? argv[1] : "";
@@ -44,8 +57,10 @@ int main(int argc, char **argv)
 	ep.rnr_retry = 7; /* without end: stage 6 is about late receives */
 	(server ? tcp_accept : tcp_connect)(&ep);
 	if (!server)
-		send_info(&ep, NULL);
+		tell(&ep);
 	struct qp_info peer = recv_info(&ep, 0);
+	if (peer.lid != ep.lid || peer.mtu != ep.mtu || peer.len)
+		die("QP info: its LID, MTU or length is not that of the table");
 
 	qp_to_init(&ep, 0);
 	struct ibv_sge place = { (uintptr_t)in, sizeof in, in_mr->lkey };
@@ -56,7 +71,7 @@ int main(int argc, char **argv)
 	qp_to_rtr(&ep, &peer);
 	qp_to_rts(&ep);
 	if (server)
-		send_info(&ep, NULL);
+		tell(&ep);
 	say("connected");
 	if (strcmp(mode, "hold") == 0)
 		pause();
@@ -66,7 +81,7 @@ int main(int argc, char **argv)
 				    .send_flags = IBV_SEND_SIGNALED,
 				    .sg_list = &text,
 				    .num_sge = 1 };
-	bool at_once = !server || strcmp(mode, "early") == 0;
+	bool at_once = strcmp(mode, "early") == 0;
 	if (at_once)
 		post(&ep, &send);
 	for (int n = 0; n < 2; n++) {
@@ -76,6 +91,8 @@ int main(int argc, char **argv)
 			die("%s", ibv_wc_status_str(wc.status));
 		if (wc.opcode != IBV_WC_RECV)
 			continue;
+		if (wc.wc_flags & IBV_WC_WITH_IMM)
+			die("an immediate came, too");
 		uint32_t plain = 0; /* letters, from ' ' on */
 		while (plain < wc.byte_len && in[plain] >= ' ')
 			plain++;
@@ -84,10 +101,19 @@ int main(int argc, char **argv)
 			    plain, in[plain] & 0xff);
 		else
 			say("got %.*s", (int)wc.byte_len, in);
+		struct pollfd tcp = { .fd = ep.sock, .events = POLLIN };
+		if (!at_once && poll(&tcp, 1, 200) > 0)
+			die("it said 'B', or hung up, before our token came");
 		if (!at_once)
 			post(&ep, &send);
 	}
+	if (strcmp(mode, "mute") == 0)
+		pause();
+	usleep(400000); /* who does not wait for our 'B' hangs up by then */
 	barrier(&ep);
+	struct pollfd reset = { .fd = ep.sock };
+	if (poll(&reset, 1, 100) > 0)
+		die("it hung up before our 'B'");
 	say("PASS both tokens, and the barrier");
 	return 0;
 }

@@ -4,7 +4,7 @@ JUDGE_1 := judge-1 $(addprefix judge-1.,1 2 3 4 5 6 7)
 JUDGE_2 := judge-2 $(addprefix judge-2.,1 2 3 4 5 6 7 8 9 10)
 JUDGE_3 := $(JUDGE_2:judge-2%=judge-3%)
 .PHONY: $(JUDGE_1) $(JUDGE_2) $(JUDGE_3)
-$(JUDGE_1): $B/judges/projects/hello_peer $B/00_hello/server
+$(JUDGE_1): $B/judges/projects/rights.so $B/judges/projects/hello_peer $B/00_hello/server
 $(JUDGE_2): $B/judges/projects/rights.so
 $(JUDGE_2) $(JUDGE_3): $(BENCH)
 $(JUDGE_1) $(JUDGE_2) $(JUDGE_3):
