@@ -160,7 +160,7 @@ def drain(consumer, producer, clients, again=(), lost=()):
 def one_of_each():
     design('one-sided', 'yes', 'no')
     design('consumer-death', 'lost', 'again')
-    _, clients = queue(4, 2)
+    _, clients = queue(1, 2)
     producer, consumer = clients
     for value in [1, (1 << 31) - 1, *fresh(2)]:
         for client, operation in (producer, f'put {value}'), (consumer, 'take'):
@@ -170,6 +170,9 @@ def one_of_each():
             if not within(0.2, lambda b=before: sent() > b):
                 raise Wrong(f'"{operation}" was answered, and no RoCE packet was sent: an item must go by RDMA')
         compare(clients)
+    producer.put(2).silent(0.7, 'the queue is full: CAPACITY is 1')
+    consumer.take(2)
+    answered(clients)
     producer.leave()
     consumer.leave()
 
@@ -182,6 +185,11 @@ def order():
     consumer.take(30)
     answered([producer, consumer])
     compare([producer, consumer])
+    producer.ask('put 7', 'put 7').answered()
+    consumer.take(2).answered()
+    _, (producer,) = queue(1024, 1)
+    for _ in range(2):
+        producer.put(50).answered()
 
 
 def several():
@@ -192,6 +200,11 @@ def several():
         client.put(21) if n < 3 else client.take(36)
     answered(clients)
     compare(clients)
+    values = fresh(6)
+    for n, value in enumerate(values):
+        clients[n % 3].ask(f'put {value}').answered()
+    if clients[3].take(6).answered().got()[-6:] != values:
+        raise Wrong('three clients put items, one after the other, and they were not taken in this order')
 
 
 def cost(programs):
@@ -227,13 +240,18 @@ def full_and_empty():
         raise Wrong('two puts wait, because the queue is full; an item was taken, and now one of them must be answered')
     b.take(5)
     answered(clients)
+    a.take().process.stdin.close()
+    a.silent(0.5, 'the queue is empty')
+    c.put()
+    answered(clients)
+    a.leave()
     compare(clients)
 
 
 def nothing_lost():
-    _, clients = queue(3, 6)
+    _, clients = queue(3, 8)
     for n, client in enumerate(clients):
-        client.put(60) if n < 3 else client.take(60)
+        client.put(60) if n < 3 else client.take(36)
     answered(clients)
     compare(clients)
     clients[0].put(3).answered()
@@ -334,10 +352,17 @@ def consumer_dies():
 
 
 def server_stopped():
+    Client.port = outside.port()
+    alone = Client().put()
+    waiting = {'the queue is empty': queue(1, 1)[1][0].take(), 'the queue is full': queue(1, 1)[1][0].put(2)}
+    since = time.monotonic()
     server, clients = queue(8, 3)
     a, b, c = clients
     server.signal(signal.SIGSTOP)
     fails(Client().put(), 'client', 'a client that came when your server was stopped (SIGSTOP)', DEADLINE + ANSWER)
+    fails(alone, 'client', 'no server listens', ANSWER)
+    for why, client in waiting.items():
+        client.silent(max(0, since + DEADLINE + 1 - time.monotonic()), f'{why}, for longer than DEADLINE, too')
     if design('one-sided', 'yes', 'no') == 'no':
         return 'not judged, because your design says "one-sided: no"'
     try:

@@ -151,6 +151,8 @@ static void append(struct item item)
 		at = 0;
 	if (fault("off-by-one") && at > 5)
 		at--;
+	while (fault("newest-first") && at && items[at - 1].owner < item.owner)
+		at--;
 	insert(item, at);
 }
 
@@ -322,7 +324,8 @@ static void serve(const struct options *opt)
 
 			p[i + 2].fd = c->number ? c->ep.sock : -1;
 			p[i + 2].events = POLLIN;
-			if (!c->number && (i < 2 || !fault("two-clients")))
+			if (!c->number && (i < 2 || !fault("two-clients")) &&
+			    (i < 7 || !fault("seven-clients")))
 				free = c;
 		}
 		p[1].fd = free ? listener : -1;
@@ -353,11 +356,13 @@ static int unfinished; /* SENDs without a completion */
 static bool next(struct ep *ep, struct msg *msg, int solicited)
 {
 	struct pollfd p[2] = { [1] = { ep->sock, POLLIN, 0 } };
+	double since = now_ms(), limit = ep->opt->wait_s * 1e3;
 	struct ibv_wc wc;
 	int n;
 
 	while ((n = ibv_poll_cq(ep->cq, 1, &wc)) == 0) {
-		if (p[1].revents)
+		if (p[1].revents ||
+		    (fault("gives-up") && now_ms() - since > limit))
 			die("the server has gone");
 		arm(ep->cq, solicited);
 		if ((n = ibv_poll_cq(ep->cq, 1, &wc)) != 0)
@@ -462,6 +467,10 @@ int main(int argc, char **argv)
 	if (!server)
 		be_client(&opt);
 	capacity = (int)strtol(argv[3], NULL, 10);
+	if (fault("at-least-2") && capacity < 2)
+		capacity = 2;
+	if (fault("at-most-64") && capacity > 64)
+		capacity = 64;
 	if (server && (capacity < 1 || capacity > MAX_CAPACITY))
 		die("a capacity from 1 to %d", MAX_CAPACITY);
 	if (server)
