@@ -7,8 +7,14 @@ import socket
 import struct
 import sys
 import time
+from enum import EnumMeta
 
-from pyverbs import enums as e
+try:
+    from pyverbs import enums as e
+except ImportError:  # rdma-core 59 and later: a name is only in its enum
+    from pyverbs import libibverbs_enums as e
+    for kind in [kind for kind in vars(e).values() if isinstance(kind, EnumMeta)]:
+        vars(e).update(kind.__members__)
 from pyverbs.addr import GID, AHAttr, GlobalRoute
 from pyverbs.cq import CQ
 from pyverbs.device import Context
