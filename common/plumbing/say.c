@@ -61,6 +61,7 @@ void die(const char *fmt, ...)
 
 void die_err(int err, const char *fmt, ...)
 {
+	err = abs(err); /* rxe before rdma-core 44: -EINVAL */
 	const char *name = strerrorname_np(err), *hint = "";
 	char what[512];
 	va_list ap;
