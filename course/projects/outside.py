@@ -21,6 +21,8 @@ import time
 DEVICES = {'server': os.environ.get('DEV_SERVER', ''), 'client': os.environ.get('DEV_CLIENT', '')}
 SERVER = os.environ.get('JUDGE_SERVER', '127.0.0.2')  # where a client finds it
 RUN = ''  # the student's script, set by course/judge
+# For a program whose calls of libibverbs are recorded, or slowed down.
+PRELOAD = {'LD_PRELOAD': os.path.abspath('build/judges/projects/rights.so'), 'ASAN_OPTIONS': 'verify_asan_link_order=0'}
 TROUBLE = [OSError, EOFError, subprocess.SubprocessError]  # what ends a stage, and is no verdict
 AT = {}  # what makes the objects of a role: this module, or that of another machine
 

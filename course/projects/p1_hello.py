@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The stages of project 1."""
 import itertools
-import os
 import secrets
 import select
 import socket
@@ -11,16 +10,13 @@ from . import outside
 from .outside import AT, DEVICES, SERVER, Wrong, fails, machine, other, patient, port, sent, within
 
 PEER = 'build/judges/projects/hello_peer'
-# What comes after RTR is late, so that it shows.
-PAUSE = {'LD_PRELOAD': os.path.abspath('build/judges/projects/rights.so'), 'RTR_PAUSE': 'y',
-         'ASAN_OPTIONS': 'verify_asan_link_order=0'}
+PAUSE = {**outside.PRELOAD, 'RTR_PAUSE': 'y'}  # what comes after RTR is late, so that it shows
 PATIENCE = 60  # seconds: in an emulated guest an interpreter takes some to start
 
 
-def yours(role, at, token='hello, queue pair', deadline=6, server=SERVER, pause=False):
+def yours(role, at, token='hello, queue pair', deadline=6, server=SERVER, **env):
     return AT[role].Program([outside.RUN, role, *[server] * (role == 'client'), at], token + '\nnot the token\n',
-                            DEVICE=DEVICES[role], DEADLINE=str(deadline),
-                            **PAUSE if pause else {})
+                            DEVICE=DEVICES[role], DEADLINE=str(deadline), **env)
 
 
 def peer(role, at, token, mode=''):
@@ -55,7 +51,7 @@ def talk(role, mode=''):
     alone = role == 'client' and not mode
     if mode:
         theirs, mine = 'p', 'y'
-    wire, you = outside.Wire(), yours(role, at, mine, deadline=20 if alone else 6, pause=bool(mode))
+    wire, you = outside.Wire(), yours(role, at, mine, deadline=20 if alone else 6, **PAUSE if mode else {})
     within(1, lambda: not alone or you.status() is not None)  # it tries again
     them = peer(other(role), at, theirs, mode)
     patient(lambda: them.status() is not None, lambda: (you.work(), them.work(), sent()))
@@ -93,7 +89,7 @@ def refuses():
             listener.setblocking(False)
             if role == 'server':
                 listener.close()
-            you = yours(role, str(at), deadline=20, server='127.0.0.2', pause=True)
+            you = yours(role, str(at), deadline=20, server='127.0.0.2', **PAUSE)
             if role == 'client':
                 if not patient(lambda: select.select([listener], [], [], 0)[0], you.work):
                     raise Wrong(f'your client does not connect; {you.state()}')

@@ -2,7 +2,6 @@
 """The stages of project 2."""
 import contextlib
 import itertools
-import os
 import random
 import signal
 import socket
@@ -277,9 +276,7 @@ def frames(wire):
 
 def least_rights():
     logs = {role: AT[role].Folder() for role in DEVICES}
-    preload = {role: {'LD_PRELOAD': os.path.abspath('build/judges/projects/rights.so'),
-                      'ASAN_OPTIONS': 'verify_asan_link_order=0', 'RIGHTS_LOG': folder.path('rights')}
-               for role, folder in logs.items()}
+    preload = {role: {**outside.PRELOAD, 'RIGHTS_LOG': folder.path('rights')} for role, folder in logs.items()}
     client = machine('client')
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
         wire.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
