@@ -11,8 +11,9 @@
 
 /*
  * From now on all RoCE packets that leave our network interface are late by so many
- * ms, or lost (tc, netem), until the next call, wire_free(), or the end of the
- * program. wire_free() throws away what is late. TCP stays as it is.
+ * ms, or lost but for SENDs of one packet (tc, netem), until the next call,
+ * wire_free(), or the end of the program. wire_free() throws away what is late. TCP
+ * stays as it is.
  * Both return false, and change nothing, if the lab did not make the interface; if
  * that cannot be changed, they end the program.
  */
