@@ -111,9 +111,9 @@ def exercises(lesson, handout):
             yield f"{e.path}: more than 100 lines"
         yield from without(f"{e.judge}.c", "before", "hint1", "hint2")
         yield from chinese(f"{e.judge}.c", "hint1", "hint2")
-        if e.kind == "predict":
-            yield from gives_away(f"{e.judge}.c", repo.read(f"{lesson}/README.md"))
         if not handout:
+            if e.kind == "predict":
+                yield from gives_away(f"{e.judge}.c", repo.read(f"{lesson}/README.md"))
             if "TODO" in repo.read(f"{e.judge}.solution.c"):
                 yield f"{e.judge}.solution.c: has a TODO"
             said = re.findall("^(verdict: |== )", repo.read(f"{e.judge}.wrong"), re.M)
