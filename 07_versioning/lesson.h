@@ -13,6 +13,7 @@ enum {
 	LESSON = 7,
 	WORDS = 750,  /* 6000 bytes: several packets wherever this runs */
 	PAUSE = 2000, /* us: how long the writer rests, at first */
+	CHANGES = 16, /* of the version, that each act wants to see */
 };
 
 /* The server's record. In update n every word of data is n: a record with two

@@ -11,11 +11,12 @@
 
 enum {
 	LESSON = 8,
-	BUFFERS = 4,     /* act 3 uses all, acts 1 and 2 the first two */
-	WORDS = 750,     /* 6000 bytes: several packets wherever this runs */
-	PAUSE = 2000,    /* us: the writer rests in the middle of a buffer,
+	BUFFERS = 4,      /* act 3 uses all, acts 1 and 2 the first two */
+	WORDS = 750,      /* 6000 bytes: several packets wherever this runs */
+	PAUSE = 2000,     /* us: the writer rests in the middle of a buffer,
 			  * the reader sometimes before the data */
-	SLOW_READS = 20, /* of act 4 */
+	GENERATIONS = 16, /* that each act wants to see */
+	SLOW_READS = 20,  /* that come too late, in act 4 */
 };
 
 /* The server's memory. Generation g is in buffer g % (2 or BUFFERS), and every

@@ -62,8 +62,6 @@ static void write_until_called(struct ep *ep, unsigned buffers,
 		if (ms > ep->opt->wait_s * 3e3)
 			die("the client does not finish");
 	}
-	if (g == 0)
-		die("nothing was published");
 	note("%d generations in %u buffers", (int)g, buffers);
 	barrier(ep);
 }
