@@ -41,7 +41,7 @@ static void write_and_read(struct client *c)
 
 static void *free_the_wire(void *unused)
 {
-	poll(NULL, 0, 100);
+	poll(NULL, 0, 200);
 	wire_free();
 	return unused;
 }

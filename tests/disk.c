@@ -4,9 +4,9 @@
  *
  * DISK names a directory. A call of pread, pwrite, fdatasync, fsync, or fsync of a
  * directory (fsyncdir) adds a byte to the file of its name there. If there is also a file
- * NAME.do, the call fails ("fail"), does half of its work ("short"), or comes late by so
- * many milliseconds ("late 3000"). pthread_create only comes late: when the thread runs
- * already.
+ * NAME.do, the call fails ("fail"), does half of its work ("short"), comes late by so many
+ * milliseconds ("late 200"), or waits until that file is gone ("hold"). pthread_create only
+ * comes late: when the thread runs already.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,6 +40,8 @@ static bool bad(const char *name, size_t *len)
 		abort();
 	if (strncmp(what, "late ", 5) == 0)
 		poll(NULL, 0, (int)strtol(what + 5, NULL, 10));
+	while (strcmp(what, "hold\n") == 0 && access(path, F_OK) == 0)
+		poll(NULL, 0, 10);
 	if (strcmp(what, "short\n") == 0)
 		*len /= 2;
 	errno = EIO;

@@ -58,7 +58,7 @@ LONG := $(addprefix $B/key-value/,20000 2000 slow leases)
 $B/key-value/20000: override CFLAGS += -DOPS=6667
 $B/key-value/2000: override CFLAGS += -DOPS=667
 $B/key-value/slow: override CFLAGS += -DOPS=8 -DREST=300000
-$B/key-value/leases: override CFLAGS += -DOPS=40 -DREST=300000 '-DMAY_STOP(id)=1'
+$B/key-value/leases: override CFLAGS += -DOPS=8 -DREST=2000000 '-DMAY_STOP(id)=1'
 $(LONG): 10_key_value/client.c $(filter 10_key_value/%,$(PARTS)) $(wildcard 10_key_value/*.h) $(COMMON)
 	@mkdir -p $(@D)
 	$Q$(CC) $(CFLAGS) -Icommon $(LDFLAGS) $(filter %.c %.o,$^) $(LDLIBS) -o $@

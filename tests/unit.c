@@ -685,7 +685,7 @@ static void clients_turn(void)
 		client(6)->holds = 0;
 		client(6)->heard = now_ms();
 		client(6)->ep.qp = &qp;
-		usleep(1100000); /* a slow disk, and it sends a command */
+		usleep(3100000); /* a slow disk, and it sends a command */
 		behind = 100;
 		busy = false;
 		break;
@@ -702,6 +702,7 @@ static void do_serve(struct ep *ep)
 	struct ep base = { .opt = &opt, .cq = &cq };
 
 	opt.tcp_port = port;
+	opt.wait_s = 3; /* and nobody else stands still for so long */
 	conns_open(&conns, &base);
 	conns_serve(&conns, true, &service);
 	say("%d said goodbye, %d lost", conns.goodbyes, conns.lost);
@@ -732,11 +733,11 @@ static void clients_connect_and_leave(void **state)
 		"client: client 7 is here: QP 1193046\n"
 		"client: client 6 is here: QP 1193046\n"
 		"client: client 8 loses its connection: waiting for QP info: "
-		"nothing within 1 s\n"
+		"nothing within 3 s\n"
 		"client: the server has something of client 6\n"
 		"client: a completion of client 6\n"
 		"client: client 6 loses its connection: waiting for a command: "
-		"nothing within 1 s\n"
+		"nothing within 3 s\n"
 		"client: 2 said goodbye, 5 lost\n");
 }
 
