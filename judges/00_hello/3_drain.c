@@ -144,7 +144,9 @@ static void end_one(int sent)
 			continue;
 		}
 		add_receive(&d.peer, 0, text, LEN, theirs);
-		ibv_req_notify_cq(d.you.cq, 0);
+		int rc = ibv_req_notify_cq(d.you.cq, 0);
+		if (rc)
+			die_err(rc, "the judge's ibv_req_notify_cq");
 		post(&d.you, &send);
 		wait_for_event(); /* its completion is in the CQ */
 	}
