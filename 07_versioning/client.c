@@ -87,18 +87,19 @@ static bool seqlock_accepts(void)
 	return own.before == own.after && own.before % 2 == 0;
 }
 
-/* Reads until READS records were accepted, and the version has changed CHANGES
+/* Reads until READS records were accepted, and the version was found changed CHANGES
  * times; counts the torn ones among those accepted. The writer has a deadline. */
 static void read_many(struct ep *ep, bool (*accepts)(void))
 {
-	int in_a_row = 0;
+	int in_a_row = 0, changes = 0;
 
 	accepted = rejected = torn = 0;
 	barrier(ep);
-	read_record(ep);
-	uint64_t first = own.after;
-	while (accepted < READS || own.after - first < CHANGES) {
+	uint64_t last = own.after;
+	while (accepted < READS || changes < CHANGES) {
 		read_record(ep);
+		changes += own.after != last;
+		last = own.after;
 		if (accepts()) {
 			accepted++;
 			torn += is_torn();

@@ -20,8 +20,8 @@ static bool find_net(const struct ep *ep)
 }
 
 /* The RoCE packets that leave our interface (UDP, port 4791) have a queue of their
- * own, 1:4, and SENDs of one packet the queue sends: 4 is the first byte of their
- * BTH, behind 20 or 40 bytes of IP and 8 of UDP. TCP may use the interface, too. */
+ * own, 1:4. SENDs of one packet go to `sends`: 4 is the first byte of their BTH,
+ * behind 20 or 40 bytes of IP and 8 of UDP. TCP may use the interface, too. */
 static bool netem(const struct ep *ep, const char *how, const char *sends)
 {
 	char text[640];

@@ -6,7 +6,7 @@
  *                with commands under way, a fifth comes, a sixth is stopped, a
  *                seventh comes. The three go on until the last one was answered.
  *        crowd sync MS [options]  one client waits for a FLUSH, whose fdatasync tests/disk.c
- *                holds until we remove its file, MS later: two others have answers meanwhile
+ *                holds until we remove its file, after MS or more: two others have answers meanwhile
  *        crowd slow MS [options]  the disk is slow: three clients READ and WRITE, and wait
  *                for longer than MS; one comes meanwhile; all are answered
  *        crowd early [options]    an early WRITE, then a FLUSH, whose status is the
@@ -176,11 +176,15 @@ static void during_sync(double ms)
 		busy[i] = in_child(only_read);
 	snprintf(begun, sizeof begun, "%s/fdatasync", getenv("DISK"));
 	snprintf(held, sizeof held, "%s.do", begun);
-	for (long n = 0; board->answers < n + 200; usleep(1000)) {
-		if (access(begun, F_OK) != 0)
+	for (long n = -1; n < 0 || board->answers < n + 200; usleep(1000)) {
+		if (n < 0 && access(begun, F_OK) == 0)
 			n = board->answers;
-		if (now_ms() - since > opt->wait_s * 1e3)
-			die("nobody is answered while one waits for its FLUSH");
+		if (waitpid(-1, NULL, WNOHANG) != 0 ||
+		    now_ms() - since > opt->wait_s * 1e3)
+			die(n < 0 ? "no fdatasync"
+				  : "nobody is answered while one waits for "
+				    "its "
+				    "FLUSH");
 	}
 	until_at_work(2);
 	while (now_ms() - since < ms)

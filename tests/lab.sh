@@ -167,9 +167,9 @@ frozen_guest() {
 }
 
 if [ "${1-}" != -s ]; then
-	(cd "$b" && timeout 60 lab/lab run sh -c 'hostname; sleep 1' >"$tmp/b.out" 2>&1) &
+	(cd "$b" && timeout 300 lab/lab run sh -c 'hostname; sleep 1' >"$tmp/b.out" 2>&1) &
 	other=$!
-	timeout 60 lab/lab run sh -c 'hostname; sleep 1' >"$tmp/a.out" 2>/dev/null &
+	timeout 300 lab/lab run sh -c 'hostname; sleep 1' >"$tmp/a.out" 2>/dev/null &
 	same=$!
 	run true
 	want "three runs at once, in two checkouts: one" 0 $?
@@ -238,7 +238,7 @@ seq -f 'err %.0f' 20000 >"$tmp/want.err"
 sed -i '/^lab: vm/d' "$tmp/err"
 try "stdout is exact" cmp "$tmp/want.out" "$tmp/out"
 try "stderr is exact" cmp "$tmp/want.err" "$tmp/err"
-timeout 60 lab/lab run sh -c 'for i in $(seq 200); do echo $i; echo $i >&2; done' >"$tmp/out" 2>&1
+timeout 300 lab/lab run sh -c 'for i in $(seq 200); do echo $i; echo $i >&2; done' >"$tmp/out" 2>&1
 want "one file for both: the order is kept" "$(seq 200 | sed p | cksum)" \
 	"$(grep -v '^lab: vm' "$tmp/out" | cksum)"
 head -c 300000 /dev/urandom >"$tmp/bytes"
@@ -288,7 +288,7 @@ want "a run leaves no process in the guest" 0 "$(run sh -c 'ps ax | grep -c "[s]
 type_at_it() { # what it says to 3 is typed
 	local prompt typed answer
 	while IFS='|' read -r prompt typed answer; do
-		await "$prompt" && printf '%b\n' "$typed" >&3 && await "$answer"
+		{ await "$prompt" && printf '%b\n' "$typed" >&3 && await "$answer"; } || return
 	done <<-'END'
 		# $|stty size|^33 101
 		# $|sh -c 'echo begun; sleep 1000'|^begun
@@ -299,7 +299,7 @@ type_at_it() { # what it says to 3 is typed
 	END
 }
 : >"$tmp/out"
-type_at_it 3>&1 >"$tmp/typist" | TERM=dumb timeout 60 script -qefc \
+type_at_it 3>&1 >"$tmp/typist" | TERM=dumb timeout 300 script -qefc \
 	'stty rows 33 cols 101; exec lab/lab shell' /dev/null >"$tmp/out" 2>&1
 want "shell: its exit status" 7 $?
 cat "$tmp/typist"

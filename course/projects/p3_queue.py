@@ -341,7 +341,7 @@ def consumer_dies():
         first, *victims, producer, consumer = clients
         producer.put(9).answered()
         pids, near = first.pids(), machine('client')
-        near.netem('delay', '1000ms')
+        near.netem('delay', '250ms')
         within(ANSWER, first.take().done, 0)
         first.kill(pids)
         near.netem()  # what it sent after its answer is still here, and lost now
