@@ -181,10 +181,9 @@ static void during_sync(double ms)
 			n = board->answers;
 		if (waitpid(-1, NULL, WNOHANG) != 0 ||
 		    now_ms() - since > opt->wait_s * 1e3)
-			die(n < 0 ? "no fdatasync"
-				  : "nobody is answered while one waits for "
-				    "its "
-				    "FLUSH");
+			die("%s", n < 0 ? "no fdatasync was called"
+					: "a FLUSH waits, and nobody else is "
+					  "answered");
 	}
 	until_at_work(2);
 	while (now_ms() - since < ms)
