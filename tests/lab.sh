@@ -81,8 +81,8 @@ await() {
 
 # ---- what needs no lab ----
 
-LAB=nonsense lab/lab run true 2>/dev/null
-want "LAB=nonsense: usage, exit 2" 2 $?
+out=$(LAB=nonsense lab/lab run true 2>&1)
+want "LAB=nonsense: one line that says what to type" "125 lab: LAB=nonsense: type LAB=" "$? ${out%%vm, *}"
 lab/lab 2>/dev/null
 want "no verb: usage, exit 2" 2 $?
 err=$(LAB='' DEV=nosuch0 lab/lab run true 2>&1)
