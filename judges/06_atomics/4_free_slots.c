@@ -8,7 +8,8 @@
  * hint1.zh: 比较时，只看两个值是否相等。头部里再放什么，就不会再出现用过的值？
  * hint2: Keep a number beside the slot, in the upper bits of the head,
  * hint2: and change it with each swap. The links have only slots.
- * hint2.zh: 在头部的高位，除了槽位再放一个编号，每次交换都改。链接里只有槽位。
+ * hint2.zh: 在头部的高位，除了槽位编号再放一个数，每次交换都改。
+ * hint2.zh: 链接里只有槽位编号。
  */
 #include "4_free_slots.h"
 #include "words_judge.h"
