@@ -10,7 +10,7 @@
  * hint2: that you returned last. If they differ, you know of a newer one
  * hint2: already. Let at most BUFFERS - 2 pass.
  * hint2.zh: 记住两个世代号：最近 READ 的，和最近返回的。两者不同，就已经知道有
- * hint2.zh: 更新的。最多放过 BUFFERS - 2 代。
+ * hint2.zh: 更新的。最多放过 BUFFERS - 2 个世代。
  */
 #include "2_two_reads.h"
 

@@ -5,7 +5,8 @@
  * before: long_updates is UNANSWERED: choose one, then run it
  * hint1: How many generations are published between the first look and
  * hint1: the second? How many may be, with each mechanism?
- * hint1.zh: 第一次查看和第二次查看之间，发布了几代？每种机制各允许几代？
+ * hint1.zh: 第一次查看和第二次查看之间，发布了几个世代？每种机制各
+ * hint1.zh: 允许几个？
  * hint2: Cross out what needs too much memory, and what makes a writer
  * hint2: wait that must not. Is one record ever at rest? How many flips
  * hint2: pass in a try of the rest?
