@@ -277,7 +277,11 @@ class Queues:
 
 
 def address_info(source, target, port):
-    """rdma_getaddrinfo(): source alone is where to listen."""
+    """rdma_getaddrinfo(): source alone is where to listen. (Of its errors pyverbs tells only errno, which says nothing.)"""
+    try:
+        socket.getaddrinfo(os.fsencode(target or source), None)
+    except socket.gaierror as error:
+        die(f"the server's address \"{target or source}\" (-s): {error.strerror}")
     flags = {} if target else {"flags": ce.RAI_PASSIVE}
     service = {"dst_service": port} if target else {"src_service": port}
     return AddrInfo(src=source, dst=target, port_space=ce.RDMA_PS_TCP, **service, **flags)
