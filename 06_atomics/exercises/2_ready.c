@@ -18,7 +18,7 @@
  * has changed the flag from 0 to 1. Its request is complete when it returns.
  * The version below goes wrong as soon as there are two clients.
  *
- * The judge calls set_ready() four times, with the flag at 0, 1 and 7, and lets
+ * The judge calls set_ready() four times, with the flag at 0, 1 and 7 << 32, and lets
  * another client come first. It compares the flag and what you return.
  */
 #include "2_ready.h"
