@@ -56,7 +56,7 @@ with tempfile.TemporaryDirectory(prefix="a log ") as place:
     test("make why LOG=FILE: the cause, then what follows from it",
          typed(["make", "-s", "why", f"LOG={file}"], b"", first))
     test("make why reads standard input", typed(["make", "-s", "why"], LOG, first))
-    for name, log, said in (("an unknown log, a number with more digits", b"no\n(synd 0x17 vend 0x81)\n", "none of 2 lines is known"),
+    for name, log, said in (("an unknown log, a number with more digits", b"no\n(synd 0x17 vend 0x81)\n", "none of 2 lines are known: docs/symptoms.md"),
                             ("colours, and zeros of a crash", b"\0\0\x1b[33mnvme1: Connect \x1b(Brejected: status 8\n" * 9, "9 of 9 lines"),
                             ("a line of a megabyte", b"x FAIL " * 150000, "none of 1 lines"),
                             ("a long record", b"x" * 9000 + b" transport retry counter exceeded\n", "1 of 1 lines"),
