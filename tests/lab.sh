@@ -162,7 +162,7 @@ frozen_guest() {
 	echo '# another checkout' >>lab/init
 	again "another checkout" "saving a guest"
 	want "four states are kept, the newest among them" "4 1" \
-		"$(find build/kernel/ -name 'frozen-*' | wc -l) $(find build/kernel/ -name 'frozen-*' -size +1M -mmin -5 | wc -l)"
+		"$(find build/kernel/ -name 'frozen-*' | wc -l) $(find build/kernel/ -name 'frozen-*' -size +1M -newer lab/init | wc -l)"
 	gone "nothing is left of them"
 }
 
