@@ -231,7 +231,7 @@ class Wire:
         from capture import NAKS, OPCODES
         if len(self.frames()) > most:
             yield f'    ... {len(self.seen) - most} packets before'
-        for ms, sender, op, psn, length, syndrome in self.packets(most):
+        for ms, sender, op, psn, length, syndrome in sorted(self.packets(most), key=lambda packet: packet[0]):
             what = OPCODES[op][0] if op < len(OPCODES) else f'opcode {op:#x}'
             kind = '' if syndrome is None else ('', 'RNR NAK', '', 'NAK')[syndrome >> 5 & 3]
             if kind == 'NAK':

@@ -81,6 +81,7 @@ def info(role, **wrong):
 def refuses():
     for role, field, value in (('client', 'magic', 0x48545450), ('server', 'version', 2), ('client', 'qpn', 1),
                                ('server', 'lesson', 7), ('client', 'mtu', 9), ('server', 'psn', 1 << 24),
+                               ('server', 'qpn', 1 << 24),
                                ('client', 'rkey', 5), ('server', 'gid', bytes(16)),
                                ('client', 'unused', 1), ('server', 'address', 1 << 40), ('client', 'length', 64)):
         what, seen, conn = f'QP info with {field} {value if field == "gid" else hex(value)}', [], socket.socket()
@@ -105,6 +106,7 @@ def refuses():
 
 
 def posts_first():
+    first = set()
     for role in 'client', 'server':
         wire, wrong = outside.Wire(), None
         try:
@@ -117,25 +119,31 @@ def posts_first():
                         if role in late else f'your {role} SENDs more than its token'))
         if wrong:
             raise wrong
+        first |= {psn for _, sender, op, psn, *_ in wire.packets() if sender == role and op == 4}  # SEND only
+    if len(first) == 1:
+        raise Wrong(f'the first PSN of two programs is {first.pop()}: it must be random')
 
 
 def peer_dies():
     alone = {role: yours(role, port(), deadline=3) for role in DEVICES}
     for kill in True, False:
         paired = []
-        for role, (mode, when) in itertools.product(DEVICES, (('hold', 'before any token'), ('mute', "before its 'B'"))):
+        for role, (mode, when) in itertools.product(DEVICES, (('hold', 'before any token'), ('mute', "before its 'B'"),
+                                                              ('deaf', 'without a receive for your token'))):
             at = port()
             them = peer(other(role), at, 'x', mode)
             you = yours(role, at, deadline=6 if kill else 3)
             if not patient(them.said, you.work):
                 raise Wrong(f'your {role} does not connect; {you.state()}')
-            within(4, lambda m=mode, t=them: m == 'hold' or ': got ' in t.last())
+            within(4, lambda m=mode, t=them: m != 'mute' or ': got ' in t.last())
             if kill:
                 them.kill()
-            paired.append((you, role, f'the peer was killed {when}' if kill else
+            paired.append((them, you, role, f'the peer was killed {when}' if kill else
                            f'the peer is silent {when}, and DEADLINE is 3'))
-        for case in paired:
-            fails(*case, 8 if kill else 6)
+        for them, you, role, what in paired:
+            fails(you, role, what, 8 if kill else 6)
+            if "it said 'B'" in them.last():
+                raise Wrong(f"{what}: your {role} said 'B', and its SEND cannot be complete; {you.state()}")
     for role, you in alone.items():
         patient(lambda y=you: y.status() is not None, you.work)  # its start is not counted
         fails(you, role, 'no peer comes, and DEADLINE is 3', 2)

@@ -49,7 +49,7 @@ static struct ibv_wc succeeded(struct ep *ep)
 {
 	struct ibv_wc wc = wait_wc(ep);
 
-	if (wc.status != IBV_WC_SUCCESS)
+	if (wc.status != IBV_WC_SUCCESS && !fault("any-status"))
 		die("%s", ibv_wc_status_str(wc.status));
 	return wc;
 }
@@ -64,6 +64,8 @@ static struct qp_info their_info(struct ep *ep)
 	if (fault("unused-byte"))
 		msg[19] = 0;
 	bool right = info_unpack(msg, &info, 0, why) && !info.len;
+	if (fault("any-qpn") && info.qpn >> 24)
+		right = true;
 	if (fault("connects-first"))
 		qp_to_rtr(ep, &info);
 	if (!right && !fault("believes"))
@@ -97,6 +99,8 @@ int main(int argc, char **argv)
 		opt.dev = NULL;
 
 	struct ep ep = ep_open(&opt, (struct ibv_qp_cap){ 0 });
+	if (fault("same-psn"))
+		ep.psn = 4711;
 	struct ibv_mr *from = ibv_reg_mr(ep.pd, out, sizeof out, 0);
 	struct ibv_mr *to =
 		ibv_reg_mr(ep.pd, in, sizeof in, IBV_ACCESS_LOCAL_WRITE);
@@ -148,8 +152,9 @@ int main(int argc, char **argv)
 		tcp_send(&ep, "B", 1, "too early");
 	for (int n = 0; n < 2; n++) {
 		struct ibv_wc wc = succeeded(&ep);
-		if (wc.opcode != IBV_WC_RECV)
+		if (wc.opcode != IBV_WC_RECV || wc.status != IBV_WC_SUCCESS)
 			continue;
+		n += fault("receive-alone");
 		bool echo = fault("echo") || (server && fault("server-echo"));
 		printf("got %.*s\n", (int)wc.byte_len, echo ? out : in);
 		if (server && fault("server-twice"))

@@ -6,10 +6,11 @@
  *
  * It SENDs TOKEN when it has got the other's, and says which one that is. MODE: hold, it is
  * connected, and then does nothing; early, it does not wait for the other's token; mute, it
- * does not say 'B'. The judge reads its stdout.
+ * does not say 'B'; deaf, it has no receive, and SENDs. The judge reads its stdout.
  */
 #include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common.h"
@@ -35,7 +36,7 @@ int main(int argc, char **argv)
 	const char *token = "", *mode = "";
 	const struct own_option own[] = {
 		{ 'k', "the token to send", &token },
-		{ 'm', "hold, early or mute", &mode },
+		{ 'm', "hold, early, mute or deaf", &mode },
 		{ 0 },
 	};
 	const char *role = argc > 1 ? argv[1] : "";
@@ -66,7 +67,8 @@ int main(int argc, char **argv)
 	struct ibv_sge place = { (uintptr_t)in, sizeof in, in_mr->lkey };
 	struct ibv_recv_wr receive = { .sg_list = &place, .num_sge = 1 };
 	struct ibv_recv_wr *bad;
-	if (ibv_post_recv(ep.qp, &receive, &bad))
+	bool deaf = strcmp(mode, "deaf") == 0;
+	if (!deaf && ibv_post_recv(ep.qp, &receive, &bad))
 		die("ibv_post_recv");
 	qp_to_rtr(&ep, &peer);
 	qp_to_rts(&ep);
@@ -82,8 +84,16 @@ int main(int argc, char **argv)
 				    .sg_list = &text,
 				    .num_sge = 1 };
 	bool at_once = strcmp(mode, "early") == 0;
-	if (at_once)
+	struct pollfd tcp = { .fd = ep.sock, .events = POLLIN };
+	if (deaf)
+		usleep(200000); /* a client gets to RTR */
+	if (at_once || deaf)
 		post(&ep, &send);
+	if (deaf) {
+		if (poll(&tcp, 1, 60000) > 0 && recv(ep.sock, in, 1, 0) == 1)
+			die("it said 'B', and its SEND cannot be complete");
+		return 0;
+	}
 	for (int n = 0; n < 2; n++) {
 		struct ibv_wc wc = wait_wc(&ep);
 
@@ -101,7 +111,6 @@ int main(int argc, char **argv)
 			    plain, in[plain] & 0xff);
 		else
 			say("got %.*s", (int)wc.byte_len, in);
-		struct pollfd tcp = { .fd = ep.sock, .events = POLLIN };
 		if (!at_once && poll(&tcp, 1, 200) > 0)
 			die("it said 'B', or hung up, before our token came");
 		if (!at_once)
