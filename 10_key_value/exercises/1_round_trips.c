@@ -10,8 +10,6 @@
  * A lock: COMPARE_AND_SWAP takes it, COMPARE_AND_SWAP gives it back.
  *     lock_read: READ the record under the lock;
  *     lock_update: WRITE it under the lock.
- * A version (this lesson): even at rest, and COMPARE_AND_SWAP makes it odd.
- *     version_read; version_update, by a client that knows the version; without a log.
  * A checksum over all of the record.
  *     checksum_read.
  * Four buffers and a generation (lesson 08). One client writes, and knows the
@@ -28,8 +26,6 @@
 
 const int lock_read = UNANSWERED; /* TODO 10.1 */
 const int lock_update = UNANSWERED;
-const int version_read = UNANSWERED;
-const int version_update = UNANSWERED;
 const int checksum_read = UNANSWERED;
 const int buffers_read = UNANSWERED;
 const int buffers_update = UNANSWERED;

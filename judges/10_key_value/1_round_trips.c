@@ -31,12 +31,6 @@ static const struct {
 	  "lock_read: which requests need what the first swap brings?" },
 	{ "lock_update", &lock_update, "L|WU",
 	  "lock_update: may the WRITE be posted before the lock is yours?" },
-	{ "version_read", &version_read, "v|R|v",
-	  "version_read: which READ must come after which, and does one list "
-	  "promise that?" },
-	{ "version_update", &version_update, "o|We",
-	  "version_update: may the WRITE be posted before the version is "
-	  "odd?" },
 	{ "checksum_read", &checksum_read, "R",
 	  "checksum_read: what must be known before the READ?" },
 	{ "buffers_read", &buffers_read, "g|B|g",
