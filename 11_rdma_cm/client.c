@@ -39,7 +39,7 @@ static bool connect_once(struct cm *cm, struct sockaddr *from,
 	make_queues(cm);
 
 	/* DOC: connect. The request has our QP number, the PSN we want first, and the wish.
-	 * When the answer comes, librdmacm takes the QP to RTR and RTS. */
+	 * rdma_get_cm_event, which reads the answer, takes the QP to RTR and RTS. */
 	wish_pack(private_data, wish);
 	struct rdma_conn_param param = {
 		.private_data = private_data,

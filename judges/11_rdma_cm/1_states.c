@@ -8,12 +8,12 @@
  * hint1: happen?
  * hint1.zh: 只要没有请求失败，切换本程序 QP 的就只有本程序里的
  * hint1.zh: ibv_modify_qp。那么它可能发生在你的哪些调用里？
- * hint2: The kernel's CM only tells the library. What must be true of the
- * hint2: server's QP before the client may send? Which call of the library does
- * hint2: the client make after the answer, and before ESTABLISHED?
- * hint2.zh: 内核的 CM 只通知库。客户端能发送之前，服务端的 QP 必须处于
- * hint2.zh: 什么状态？应答到达之后、ESTABLISHED 之前，客户端还调用了库
- * hint2.zh: 的哪个函数？
+ * hint2: The kernel's CM only tells the library. Does any call after rdma_accept
+ * hint2: move the server's QP? Which call of the library does the client make
+ * hint2: after the answer, and before ESTABLISHED?
+ * hint2.zh: 内核的 CM 只通知库。rdma_accept 之后，还有哪个调用切换服务
+ * hint2.zh: 端的 QP？应答到达之后、ESTABLISHED 之前，客户端还调用了库的
+ * hint2.zh: 哪个函数？
  * gives away: inside rdma_get_cm_event
  * gives away: is still RTS
  * gives away: REJECTED moves
@@ -56,7 +56,7 @@ void judge(void)
 	next_request(&peer);
 	accept_it(&peer, NULL, 0);
 	check_answer(accepted, state_of(&peer),
-		     "accepted: what the answer promises the client");
+		     "accepted: which later call could move it");
 	if (!event_within(you.channel, MS))
 		wrong("no answer comes");
 	check_answer(unread, state_of(&you),

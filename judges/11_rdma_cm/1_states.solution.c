@@ -2,7 +2,8 @@
 /* Solution of exercise 11.1 - who moves the queue pair, and when? */
 #include "1_states.h"
 
-/* When the client has the answer it may send, so the library goes to RTS first. */
+/* rdma_accept takes both steps before the answer leaves. For the client's messages
+ * RTR would do. */
 const int accepted = IBV_QPS_RTS;
 
 /* Only a call of your program can move it: rdma_get_cm_event, before it returns. */
