@@ -55,7 +55,7 @@ void must_be(const struct rdma_cm_event *event, enum rdma_cm_event_type wanted);
 
 /* PD, CQ and QP on cm->id, and receives for the messages of the peer. */
 void make_queues(struct cm *cm);
-/* SENDs a message; and waits for its completion. */
+/* SENDs a message; the second waits for its completion, too. */
 void post_message(struct cm *cm, const struct message *m);
 void send_message(struct cm *cm, const struct message *m);
 /* The next that came. */
