@@ -63,9 +63,9 @@ static bool is_right(uint64_t g)
 /*
  * Reads the newest of `buffers` buffers until READS were accepted and there were
  * GENERATIONS. `may_pass`: accept if the writer has published at most that many
- * generations meanwhile; -1: do not look. DOC: starve. A slow reader comes too
- * late each time, so it gives up after SLOW_READS of these. If it came in time,
- * the writer is slow, too (a busy machine): then the reader becomes slower.
+ * generations meanwhile; -1: accept in any case. DOC: starve. A slow reader comes
+ * too late each time, so it gives up after SLOW_READS of these. If it came in
+ * time, the writer is slow, too (a busy machine): then the reader slows down.
  */
 static void read_many(struct ep *ep, unsigned buffers, int may_pass, bool slow)
 {

@@ -11,7 +11,7 @@
 
 enum {
 	LESSON = 8,
-	BUFFERS = 4,      /* act 3 uses all, acts 1 and 2 the first two */
+	BUFFERS = 4,      /* act 3 uses all, the other acts the first two */
 	WORDS = 750,      /* 6000 bytes: several packets wherever this runs */
 	PAUSE = 2000,     /* us: the writer rests in the middle of a buffer,
 			  * the reader sometimes before the data */
