@@ -4,7 +4,7 @@
  *
  * The server opens its memory to the clients, sleeps, and counts afterwards. It
  * does not touch the words while the clients change them: the NIC's atomics are
- * atomic among themselves, and not towards our CPU.
+ * atomic among themselves, and not with respect to our CPU.
  *
  * It counts when the clients say over TCP that their requests have completed.
  * That is enough on soft-RoCE. A NIC promises to show us only what came before a
@@ -30,7 +30,7 @@ static const char *scope(const struct ep *ep)
 	case IBV_ATOMIC_HCA:
 		return "IBV_ATOMIC_HCA: atomic among atomics of this NIC";
 	case IBV_ATOMIC_GLOB:
-		return "IBV_ATOMIC_GLOB: atomic towards the CPU, too";
+		return "IBV_ATOMIC_GLOB: atomic with respect to the CPU, too";
 	default:
 		die("%s has no atomics", ep->ctx->device->name);
 	}
