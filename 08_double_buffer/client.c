@@ -132,12 +132,14 @@ int main(int argc, char **argv)
 	read_many(&ep, 2, 0, false);
 	if (torn != 0)
 		die("act 2: a torn buffer was accepted");
-	say("act 2: accepted if no flip meanwhile: %d, none torn", READS);
+	say("act 2: accepted if no flip meanwhile: %d or more, none torn",
+	    READS);
 
 	read_many(&ep, BUFFERS, BUFFERS - 2, false);
 	if (torn != 0)
 		die("act 3: a torn buffer was accepted");
-	say("act 3: %d buffers, up to %d flips meanwhile: %d, none torn",
+	say("act 3: %d buffers, up to %d flips meanwhile: "
+	    "%d or more, none torn",
 	    BUFFERS, BUFFERS - 2, READS);
 
 	read_many(&ep, 2, 0, true);
