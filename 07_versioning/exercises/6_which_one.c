@@ -5,7 +5,7 @@
  * A server has a record of 6000 bytes, clients READ it. Choose for each problem
  *   LOCK        COMPARE_AND_SWAP takes a lock, and releases it (lesson 06);
  *   VERSION     READ the version, the data, the version (this lesson). Nobody
- *               changes the version by an atomic, as in 7.4;
+ *               changes the version by an atomic (7.4 does);
  *   CHECKSUM    one READ of the data and a checksum of all of it, which the
  *               client computes again;
  *   TWO_COPIES  the writer writes the other copy, then says which copy is
