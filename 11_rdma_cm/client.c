@@ -39,7 +39,7 @@ static bool connect_once(struct cm *cm, struct sockaddr *from,
 	make_queues(cm);
 
 	/* DOC: connect. The request has our QP number, the PSN we want first, and the wish.
-	 * rdma_get_cm_event, which reads the answer, takes the QP to RTR and RTS. */
+	 * Then a call of librdmacm, not one of ours, takes the QP to RTR and RTS. */
 	wish_pack(private_data, wish);
 	struct rdma_conn_param param = {
 		.private_data = private_data,
