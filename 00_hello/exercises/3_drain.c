@@ -25,7 +25,7 @@
  * - give_back(wr_id) for each other request, when its buffer is yours
  * If status is not success, a completion has no opcode (man ibv_poll_cq).
  *
- * The judge calls drain() twice, with receives = 6 and sends = 3; the second time all
+ * The judge calls drain() with 6 receives and 3 SENDs, then with 4 and 2; then all
  * SENDs are done. It notes which completions you took, and which buffers you gave back.
  */
 #include "3_drain.h"

@@ -21,16 +21,16 @@ enum { RECEIVES = 6, SENDS = 3, LEN = 16, MESSAGES = 2 };
 enum { EMPTY = 3, PATIENCE = 100000 }; /* looks in vain */
 
 static struct duo d;
-static char in[RECEIVES][LEN], out[SENDS][LEN], text[LEN];
+static char in[RECEIVES][LEN], out[SENDS][LEN], text[LEN + 1];
 static struct ibv_wc came[FIRST_SEND + SENDS]; /* of each request */
 static bool completed[FIRST_SEND + SENDS], back[FIRST_SEND + SENDS];
-static int delivered;
+static int receives, sends, delivered;
 static bool armed;
 
 static void looks(void)
 {
 	about("%s", "");
-	if (seen.found == RECEIVES + SENDS && seen.in_vain > A_WAIT)
+	if (seen.found == receives + sends && seen.in_vain > A_WAIT)
 		wrong("all completions are there, and it polls for one more");
 	if (seen.in_vain > PATIENCE)
 		wrong("%d completions came, and nothing makes the others come",
@@ -47,7 +47,7 @@ static void arms(bool solicited_only)
  * arms the CQ and then finds it empty may sleep until an event comes. */
 static bool lets_find(void)
 {
-	bool last = seen.found == RECEIVES + SENDS - 1;
+	bool last = seen.found == receives + sends - 1;
 
 	return armed || seen.in_vain >= (last ? 200 : EMPTY);
 }
@@ -61,8 +61,8 @@ static void found(const struct ibv_wc *wc)
 /* In both: has the NIC said so, and only once? */
 static void must_be_ours(uint64_t wr_id)
 {
-	if (wr_id >= FIRST_SEND + SENDS ||
-	    (wr_id >= RECEIVES && wr_id < FIRST_SEND))
+	if (wr_id >= FIRST_SEND + (uint64_t)sends ||
+	    (wr_id >= (uint64_t)receives && wr_id < FIRST_SEND))
 		die("there is no request %llu", (unsigned long long)wr_id);
 	about("request %d", (int)wr_id);
 	if (!completed[wr_id])
@@ -83,7 +83,7 @@ void deliver(uint64_t wr_id, uint32_t len)
 	if (wr_id >= FIRST_SEND)
 		wrong("a SEND is delivered like a message");
 	if (!has_message(wr_id))
-		wrong("it was flushed: there is no message");
+		wrong("its status is no success: there is no message");
 	if (len != LEN || in[wr_id][0] != 'a' + delivered)
 		wrong("another message was expected now");
 	delivered++;
@@ -113,7 +113,7 @@ static void end_one(int sent)
 	struct ibv_send_wr send = { .opcode = IBV_WR_SEND,
 				    .send_flags = IBV_SEND_SIGNALED,
 				    .num_sge = 1 };
-	int left = RECEIVES + SENDS;
+	int left = receives + sends;
 
 	memset(completed, 0, sizeof completed);
 	memset(back, 0, sizeof back);
@@ -126,15 +126,15 @@ static void end_one(int sent)
 	duo_connect(&d, 0, 0);
 	struct ibv_mr *mr = open_memory(&d.you, in, sizeof in);
 	struct ibv_mr *out_mr = open_memory(&d.you, out, sizeof out);
-	struct ibv_mr *theirs = open_memory(&d.peer, text, LEN);
+	struct ibv_mr *theirs = open_memory(&d.peer, text, sizeof text);
 
-	for (uint64_t i = 0; i < RECEIVES; i++)
-		add_receive(&d.you, i, in[i], LEN, mr);
+	for (int i = 0; i < receives; i++)
+		add_receive(&d.you, (uint64_t)i, in[i], LEN, mr);
 	for (int i = 0; i < MESSAGES; i++) {
 		text[0] = (char)('a' + i);
 		outcome(&d.peer, send, text, LEN, theirs);
 	}
-	for (int i = 0; i < SENDS; i++) {
+	for (int i = 0; i < sends; i++) {
 		struct ibv_sge sge = piece(out[i], LEN, out_mr);
 
 		send.sg_list = &sge;
@@ -150,13 +150,17 @@ static void end_one(int sent)
 		post(&d.you, &send);
 		wait_for_event(); /* its completion is in the CQ */
 	}
+	/* A message that is too long for its receive: an error, and not flushed. */
+	if (sent == sends)
+		outcome(&d.peer, send, text, sizeof text, theirs);
 
 	watch(&d.you, NULL);
-	watch(&d.you, &(struct watch){ .looks = looks,
-				       .lets_find = lets_find,
-				       .found = found,
-				       .arms = arms });
-	drain(d.you.qp, d.you.cq, RECEIVES, SENDS);
+	watch(&d.you,
+	      &(struct watch){ .looks = looks,
+			       .lets_find = sent < sends ? lets_find : NULL,
+			       .found = found,
+			       .arms = arms });
+	drain(d.you.qp, d.you.cq, receives, sends);
 	about("%s", "");
 	for (int i = 0; i < FIRST_SEND + SENDS; i++)
 		if (completed[i] && !back[i])
@@ -170,11 +174,15 @@ static void end_one(int sent)
 		      "buffers");
 	if (left)
 		wrong("it returned, and the NIC holds %d buffers%s", left,
-		      sent == SENDS ? ": all SENDs were done" : "");
+		      sent == sends ? ": all SENDs were done" : "");
 }
 
 void judge(void)
 {
+	receives = RECEIVES;
+	sends = SENDS;
 	end_one(1);
-	end_one(SENDS);
+	receives = 4;
+	sends = 2;
+	end_one(2); /* here a look finds all that there is */
 }
