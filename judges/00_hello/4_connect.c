@@ -226,11 +226,12 @@ static void done(uint32_t len, int turn)
 }
 
 /* What fails in a child. The calls do their work: who goes on has both completions. */
-enum { SENT, RECEIVED, RECV, SEND, MODIFY, FAILURES = MODIFY + 6 };
+enum { SENT, RECEIVED, POLL, RECV, SEND, MODIFY, FAILURES = MODIFY + 6 };
 static int failure; /* from MODIFY on: the first call, the second */
 static const char *const failures[] = {
 	"the completion of the SEND is an error",
 	"the completion of the receive is an error",
+	"ibv_poll_cq fails",
 	"ibv_post_recv fails",
 	"ibv_post_send fails",
 	"ibv_modify_qp fails",
@@ -240,6 +241,8 @@ static int failing_poll(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 {
 	int n = poll_op(cq, max, wc);
 
+	if (failure == POLL)
+		return -1;
 	for (int i = 0; i < n; i++)
 		wc[i].status = IBV_WC_LOC_PROT_ERR;
 	return n;
@@ -275,7 +278,7 @@ static void one_failure(void)
 		e.you.ctx->ops.post_send = failing_send;
 	if (failure == RECV)
 		e.peer.ctx->ops.post_recv = failing_recv;
-	if (failure == SENT)
+	if (failure == SENT || failure == POLL)
 		e.you.ctx->ops.poll_cq = failing_poll;
 	if (failure == RECEIVED)
 		e.peer.ctx->ops.poll_cq = failing_poll;
