@@ -24,6 +24,7 @@ enum { WINDOW = 64 };
 static struct ibv_mw *mw;
 static struct ibv_mr *mr;
 static uint32_t key; /* that mw has now */
+static size_t len;   /* of what is lent */
 static bool bound;   /* rxe crashes if a void key is made void (rxe_mw.c) */
 
 static void posts(const struct ibv_send_wr *wr)
@@ -44,7 +45,7 @@ static void posts(const struct ibv_send_wr *wr)
 		wrong("the bind does not change the key");
 	if (wr->bind_mw.rkey >> 8 != key >> 8)
 		wrong("the bind changes more than the key's lowest byte");
-	if (part->addr != (uintptr_t)own + WINDOW || part->length != WINDOW)
+	if (part->addr != (uintptr_t)own + WINDOW || part->length != len)
 		wrong("the window opens other bytes");
 	if (part->mw_access_flags & IBV_ACCESS_LOCAL_WRITE)
 		wrong("LOCAL_WRITE is a right of the region, not of a window");
@@ -72,7 +73,7 @@ static int peer_writes(uint32_t rkey)
 
 	return outcome(&d.peer,
 		       request(IBV_WR_RDMA_WRITE, NULL, own + WINDOW, &window),
-		       theirs, WINDOW, to);
+		       theirs, len, to);
 }
 
 static void borrow(int n)
@@ -80,7 +81,8 @@ static void borrow(int n)
 	about("key %d", n);
 	watch(&d.you, &all);
 	const uint32_t before = key;
-	uint32_t rkey = lend(&d.you, mw, mr, own + WINDOW, WINDOW);
+	len = WINDOW - (size_t)n;
+	uint32_t rkey = lend(&d.you, mw, mr, own + WINDOW, len);
 	if (key == before)
 		wrong("lend() posts no BIND_MW");
 	completed("bind");
