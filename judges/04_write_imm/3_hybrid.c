@@ -23,12 +23,13 @@
 
 #include "3_hybrid.h"
 
-/* Of each offer: where, its room, how much you have, how much you write. */
+/* Of each offer: where, its room, how much you have, how much you write. The last
+ * room does not fit 16 bits, nor an int. */
 static const struct {
 	uint32_t at, room, have, writes;
 } offers[] = { { .at = 100, .room = 9000, .have = 9000, .writes = 9000 },
 	       { .at = 9500, .room = 3000, .have = 5000, .writes = 3000 },
-	       { .at = 77, .room = 5000, .have = 800, .writes = 800 } };
+	       { .at = 77, .room = 0x80010005, .have = 800, .writes = 800 } };
 enum { OFFERS = sizeof offers / sizeof *offers, SIZE = 14000 };
 
 static struct duo d;
@@ -55,6 +56,9 @@ static void posts(const struct ibv_send_wr *wr)
 	if (wr->num_sge && wr->sg_list->length > room)
 		wrong("a WRITE of %u bytes, and there is room for %u",
 		      wr->sg_list->length, room);
+	if (wr->num_sge && wr->sg_list->length > yours.work.n)
+		wrong("a WRITE of %u bytes, and you have %u",
+		      wr->sg_list->length, yours.work.n);
 }
 
 /* The offer comes when you wait for it, and not before. */
