@@ -11,7 +11,7 @@
  * trips, with one fence and one completion, that of the last request. n is 1 to
  * 4. copy_pieces() does not wait for the completion; its caller does.
  *
- * The judge is the caller, with n = 1, 2 and 4. The peer's answers are late. The
+ * The judge is the caller, with each n. The peer's answers are late. The
  * judge compares the copies, and counts lists, fences and completions.
  */
 #include "3_pieces.h"
