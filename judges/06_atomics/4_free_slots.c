@@ -119,7 +119,8 @@ void judge(void)
 		wrong("a variable of yours goes into the head: the other "
 		      "client is another program, and has another one");
 	at_once = true;
-	for (int n = 1; n <= 100000; n++) {
+	for (int n = 2; n <= 140000; n += 2) {
+		pop();
 		push(1);
 		if (words[HEAD] == once)
 			wrong("after %d changes the head is what it was", n);
