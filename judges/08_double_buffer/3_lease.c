@@ -16,6 +16,7 @@
  */
 #include "leases.h"
 
+const bool lease_ends = false;
 const char *const schedules[][2] = {
 	{ "the writer rests", "0" },
 	{ "the writer begins after your lease", "001999000000" },

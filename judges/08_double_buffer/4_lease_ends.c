@@ -15,6 +15,7 @@
  */
 #include "leases.h"
 
+const bool lease_ends = true;
 const char *const schedules[][2] = {
 	{ "the writer waits for your lease", "001999900000" },
 	{ "the writer flips before your lease", "030000099900" },

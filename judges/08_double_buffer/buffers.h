@@ -23,6 +23,7 @@ static uint64_t buffers; /* that the writer uses */
 static int halves;       /* that it has written */
 static int in_a_read;    /* that it writes in the middle of each READ */
 static bool waited;      /* for a lease */
+static bool met;         /* a READ of yours, and the writer */
 static bool only_leased; /* no READ of a buffer without its lease */
 static struct {
 	int all; /* ended ones, too */
@@ -76,7 +77,7 @@ static inline void start(uint64_t number, const char *its_moves)
 	buffers = number;
 	halves = in_a_read = requests = looks = others = 0;
 	memset(held, 0, sizeof held);
-	waited = false;
+	waited = met = false;
 	write_halves(8);
 	moves = move = its_moves;
 }
@@ -135,6 +136,7 @@ void fetch_buffer(uint64_t to[WORDS], uint64_t number)
 		wrong("you READ buffer %d without its lease", (int)number);
 	const uint64_t *from = memory.shared.buffer[number];
 	fetch(own.buffer, from, HALF * 8);
+	met |= halves % 2 && (memory.shared.generation + 1) % buffers == number;
 	write_halves(in_a_read);
 	fetch(&own.buffer[HALF], &from[HALF], HALF * 8);
 	memcpy(to, own.buffer, sizeof own.buffer);

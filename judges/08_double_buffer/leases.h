@@ -2,6 +2,7 @@
 /* Judges read_leased() in the schedules of the judge that includes this. */
 #include "buffers.h"
 
+extern const bool lease_ends; /* so the writer may meet a READ of yours */
 extern const char *const schedules[][2]; /* what they are, and the moves */
 
 void judge(void)
@@ -24,5 +25,7 @@ void judge(void)
 				wrong("your lease is left when you return");
 		}
 		must_be_whole(to, g);
+		if (met && !lease_ends)
+			wrong("the writer was in a buffer while you READ it");
 	}
 }
