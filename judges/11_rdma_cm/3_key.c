@@ -41,16 +41,17 @@ static void *server(void *unused)
 					 .responder_resources = 1 };
 	must(rdma_accept(peer.id, &param), "rdma_accept");
 
-	struct side second = { .channel = peer.channel };
-	do { /* The client may be gone before the first is ESTABLISHED here. */
+	for (int refused = 0; refused < 2;) {
+		/* The client may be gone before the first is ESTABLISHED here. */
 		struct rdma_cm_event *event;
-		must(rdma_get_cm_event(second.channel, &event),
+		must(rdma_get_cm_event(peer.channel, &event),
 		     "rdma_get_cm_event");
-		if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
-			second.id = event->id;
+		if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+			must(rdma_reject(event->id, "no", 2), "rdma_reject");
+			refused++;
+		}
 		must(rdma_ack_cm_event(event), "rdma_ack_cm_event");
-	} while (!second.id);
-	must(rdma_reject(second.id, "no", 2), "rdma_reject");
+	}
 	return NULL;
 }
 
@@ -69,6 +70,15 @@ static void read_it(const struct memory *m)
 		wrong("the memory is not what the answer says");
 	read.wr.rdma.remote_addr = m->addr;
 	read.wr.rdma.rkey = m->rkey;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr qp;
+	must(ibv_query_qp(you.id->qp, &qp, IBV_QP_RETRY_CNT, &init),
+	     "ibv_query_qp");
+	if (qp.retry_cnt == 0)
+		wrong("retry_count 0: a packet that was lost is not sent "
+		      "again");
+	if (qp.retry_cnt == 7)
+		wrong("retry_count 7: rxe tries for ever (a NIC eight times)");
 	int rc = ibv_post_send(you.id->qp, &read, &bad);
 	if (rc)
 		wrong("no READ can be posted: which depth has the connection?");
@@ -81,6 +91,7 @@ static void read_it(const struct memory *m)
 		      ibv_wc_status_str(wc.status));
 	if (memcmp(copy, text, sizeof text) != 0)
 		wrong("the READ brings other bytes");
+	must(ibv_dereg_mr(mr), "ibv_dereg_mr");
 }
 
 static bool ask_once(struct memory *m)
@@ -114,6 +125,11 @@ void judge(void)
 	must(rdma_destroy_id(you.id), "rdma_destroy_id");
 	you.channel = new_channel(); /* nothing of the first is in it */
 	about("the server says no");
+	if (ask_once(&memory))
+		wrong("ask() says yes");
+	you.channel = new_channel();
+	about("the server does not answer");
+	unreachable = true;
 	if (ask_once(&memory))
 		wrong("ask() says yes");
 }

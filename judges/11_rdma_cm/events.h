@@ -8,6 +8,7 @@
 
 static struct rdma_event_channel *watched; /* only its events are counted */
 static atomic_int got, given_back;
+static bool unreachable; /* what you get is UNREACHABLE, whatever it was */
 
 int rdma_get_cm_event(struct rdma_event_channel *channel,
 		      struct rdma_cm_event **event)
@@ -17,6 +18,11 @@ int rdma_get_cm_event(struct rdma_event_channel *channel,
 	*(void **)&call = library("rdma_get_cm_event");
 	int rc = call(channel, event);
 	got += rc == 0 && channel == watched;
+	if (unreachable && rc == 0 && channel == watched) {
+		(*event)->event = RDMA_CM_EVENT_UNREACHABLE;
+		(*event)->param.conn.private_data = NULL;
+		(*event)->param.conn.private_data_len = 0;
+	}
 	return rc;
 }
 
