@@ -16,7 +16,10 @@
 
 #include "slots.h"
 
-enum { KEY = 5, OTHER = KEY + SLOTS, MINE = 1000, THEIRS = 2000 };
+enum { AT = 5, OTHER = AT + SLOTS, THEIRS = 2000 };
+/* Both have more than 32 bits; a search for the key begins at AT. */
+static const uint64_t KEY = (UINT64_C(1) << 40) + AT,
+		      MINE = (UINT64_C(1) << 40) + 1000;
 
 /* What others do just before your second look() or your first change(), whichever is
  * first: a slot, a key, a value. */
@@ -177,15 +180,15 @@ void judge(void)
 	expect(true, 5);
 
 	start("others insert and delete the key before three of your changes");
-	quicker = 3, quicker_at = KEY;
+	quicker = 3, quicker_at = AT;
 	expect(true, 5);
 
 	start("the last slot of the search is free");
 	for (unsigned s = 0; s < SLOTS; s++)
-		if (s != KEY - 1)
+		if (s != AT - 1)
 			others_put(s, 100 + s, THEIRS);
-	quicker = 1, quicker_at = KEY - 1;
-	expect(true, KEY - 1);
+	quicker = 1, quicker_at = AT - 1;
+	expect(true, AT - 1);
 
 	start("a full table");
 	for (unsigned s = 0; s < SLOTS; s++)
@@ -193,6 +196,6 @@ void judge(void)
 	expect(false, SLOTS);
 
 	start("others insert and delete the key before 200 of your changes");
-	quicker = 200, quicker_at = KEY;
+	quicker = 200, quicker_at = AT;
 	expect(true, 5);
 }
