@@ -26,6 +26,8 @@ static const struct {
 	{ "always a newer one", "1", BUFFERS },
 	{ "now and then four generations at once", "080000000", BUFFERS },
 	{ "now and then three and a half at once", "070000000", BUFFERS },
+	{ "five times in a row four generations at once",
+	  "0080080080080080000000", BUFFERS },
 	{ "nothing is published yet", "1", 0 },
 	{ "generations above 2^31 - 1", "1", INT32_MAX },
 	{ "generations above 2^32 - 1", "1", UINT32_MAX },
@@ -59,6 +61,9 @@ void judge(void)
 			must_be_whole(to, g);
 			last = g;
 		}
+		if (buffer_reads > 6 * CALLS)
+			wrong("you READ %d buffers, and return %d",
+			      buffer_reads, CALLS);
 		if (i == 0 && looks > CALLS + 1)
 			wrong("%d looks at the generation, %d are enough",
 			      looks, CALLS + 1);

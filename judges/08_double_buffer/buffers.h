@@ -21,6 +21,7 @@ static struct ibv_mr *theirs, *ours;
 
 static uint64_t buffers; /* that the writer uses */
 static int halves;       /* that it has written */
+static int buffer_reads; /* of yours */
 static int in_a_read;    /* that it writes in the middle of each READ */
 static bool waited;      /* for a lease */
 static bool met;         /* a READ of yours, and the writer */
@@ -75,7 +76,7 @@ static inline void start(uint64_t number, const char *its_moves)
 {
 	memset(&memory, 0, sizeof memory);
 	buffers = number;
-	halves = in_a_read = requests = looks = others = 0;
+	halves = buffer_reads = in_a_read = requests = looks = others = 0;
 	memset(held, 0, sizeof held);
 	waited = met = false;
 	write_halves(8);
@@ -135,6 +136,7 @@ void fetch_buffer(uint64_t to[WORDS], uint64_t number)
 	if (only_leased && held[number].all < 1)
 		wrong("you READ buffer %d without its lease", (int)number);
 	const uint64_t *from = memory.shared.buffer[number];
+	buffer_reads++;
 	fetch(own.buffer, from, HALF * 8);
 	met |= halves % 2 && (memory.shared.generation + 1) % buffers == number;
 	write_halves(in_a_read);
