@@ -85,12 +85,13 @@ int main(int argc, char **argv)
 				    .num_sge = 1 };
 	bool at_once = strcmp(mode, "early") == 0;
 	struct pollfd tcp = { .fd = ep.sock, .events = POLLIN };
-	if (deaf)
-		usleep(200000); /* a client gets to RTR */
-	if (at_once || deaf)
+	if (at_once)
 		post(&ep, &send);
 	if (deaf) {
-		if (poll(&tcp, 1, 60000) > 0 && recv(ep.sock, in, 1, 0) == 1)
+		usleep(200000); /* a client gets to RTR */
+		post(&ep, &send);
+		if (poll(&tcp, 1, opt.wait_s * 1000) > 0 &&
+		    recv(ep.sock, in, 1, 0) == 1)
 			die("it said 'B', and its SEND cannot be complete");
 		return 0;
 	}
