@@ -395,6 +395,14 @@ def port():
         return str(s.getsockname()[1])
 
 
+def silent(at):
+    """A peer that connects by TCP to a server, and comes no further. (If none listens, the next program says so.)"""
+    peer = socket.socket()
+    peer.settimeout(8)
+    peer.connect_ex((SERVER, int(at)))
+    return peer
+
+
 def arrived(role='server'):
     return machine(role).arrived()
 

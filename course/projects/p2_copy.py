@@ -28,8 +28,8 @@ class Copies:
         return AT[role].Program([outside.RUN, *words], DEVICE=DEVICES[role], DEADLINE=str(self.deadline),
                                 **self.env.get(role, {}))
 
-    def serve(self):
-        self.at = port()
+    def serve(self, at=None):
+        self.at = at or port()
         self.server = self.start('server', 'server', self.at, self.into.path())
 
     def file(self, content, name='source'):
@@ -124,16 +124,25 @@ def small():
     with place() as p:
         p.copied(content(20000), 'small', 'a file of 20000 bytes')
         p.copied(content(20000, 2), 'small', 'another file, to the same name')
+        p.server.kill()
+        p.at = port()
+        you = p.copy(p.file(content(20000)), 'small')
+        time.sleep(1)
+        p.serve(p.at)
+        p.done(you, content(20000), 'small', 'a copy that was started 1 s before the server')
         if p.visible() != ['small']:
             raise Wrong(f'DIR must have only the file "small"; it has {p.visible()}')
     with bad_wire('rate 500kbit'), place(mtu=1500) as p:  # so 20000 bytes take their time
         for count in 3000, 9000, 15000:
             waits_for_the_server(p, f'early{count}', count)
+    with place(server={**outside.PRELOAD, 'RENAME_PAUSE': '1'}) as p:
+        p.copied(content(20000), 'late', 'a server whose rename(2) takes half a second')
 
 
 def empty():
-    with place() as p:
+    with place(deadline=4) as p:
         p.copied(b'', 'empty', 'an empty file')
+        time.sleep(p.deadline + 1)  # for its next copier the server waits for ever
         p.copied(content(20000), 'other', 'a file after the empty one')
         p.copied(b'', 'other', 'an empty file, to a name that had 20000 bytes')
 
@@ -180,11 +189,17 @@ def two_at_once():
         else:
             raise OSError('the judge could not stop a copy before it ended: type it again')
         try:
-            p.done(p.copy(other, 'second'), second, 'second',
-                   'one copy is stopped (SIGSTOP) after 1 MiB, and a second one must end')
+            with outside.silent(p.at):
+                for name in 'second', 'first':
+                    p.done(p.copy(other, name), second, name,
+                           f'a copy to "first" is stopped (SIGSTOP) after 1 MiB, and one to "{name}" must end')
         finally:
             you.signal(signal.SIGCONT)
         p.done(you, first, 'first', 'the copy that was stopped, and continued')
+        for n in range(6):  # they come and go
+            some = [(p.copy(other, f'{n}x{i}'), f'{n}x{i}') for i in range(4)]
+            for you, name in some:
+                p.done(you, second, name, f'four copies at once, after {2 + 4 * n} others')
 
 
 def bad_wires():
@@ -194,13 +209,22 @@ def bad_wires():
 
 
 def full_disk():
-    with place(full='4m') as p:
-        you, what = p.copy(p.file(content(8 * MIB)), 'big'), 'DIR has room for 4 MiB, and the file has 8'
-        p.settle(you, what)
-        fails(you, 'copy', what, 1)
-        if p.visible():
-            raise Wrong(f'DIR was full, so it must have no file; it has {p.visible()}')
-        p.copied(content(3 * MIB), 'fits', 'after one that did not fit, a file of 3 MiB that fits in the 4 MiB')
+    with place(deadline=4, full='4m') as p:
+        old, what = content(30000, 2), 'DIR has room for 4 MiB, and the file has 8'
+        p.into.write('old', old)
+        left, three = machine('client').arrived('tx'), content(3 * MIB)
+        you = p.copy(p.file(three), 'stuck')
+        you.signal_at(signal.SIGSTOP, left + MIB, 'client', 'tx')
+        since, source = time.monotonic(), p.file(content(8 * MIB), 'large')
+        for name in 'big', 'old':
+            you = p.copy(source, name)
+            p.settle(you, what)
+            fails(you, 'copy', what, 1)
+        if p.visible() != ['old'] or p.target('old') != old:
+            raise Wrong(f'DIR was full, so it must have only the file "old", as it was; it has {p.visible()}')
+        time.sleep(max(0, since + p.deadline + 3 - time.monotonic()))
+        p.copied(three, 'fits', 'DIR has 4 MiB; after two copies that did not fit, and one that was stopped (SIGSTOP) '
+                 'for longer than DEADLINE, a file of 3 MiB')
 
 
 def old_or_new(p, name, old, new, what):
@@ -238,8 +262,15 @@ def killed():
             if how == signal.SIGKILL:
                 victim.kill()
             old_or_new(p, name, old, new, what)
+            if stop:
+                others = [(p.copy(source, name), f'{what}; a copy that came then')]
+                at, p.at = p.at, port()
+                others += [(p.copy(source, name), 'no server listens')]
+                p.at = at
             if who == 'server':
                 status = ended(you, what, p.deadline + 3)
+                for other, why in others if stop else ():
+                    fails(other, 'copy', why, 3)
                 victim.kill()
                 if status == 0:
                     same(new, p.target(name), f'{what}, and your copy ended with 0')
@@ -247,19 +278,19 @@ def killed():
                     fails(you, 'copy', what, 1)
                 p.serve()
             rounds.append((name, what))
-            p.copied(old, f'next{n}', f'{what}; the next copy')
+            p.copied(old, name, f'{what}; the next copy to this name')
             if who == 'copy':
                 within(1, lambda w=name: p.target(w) not in (old, new), .1)  # the server may notice late
             for earlier in rounds:
                 old_or_new(p, earlier[0], old, new, earlier[1])
-        extra = set(p.visible()) - {f'{word}{n}' for word in ('file', 'next') for n in range(len(rounds))}
+        extra = set(p.visible()) - {name for name, _ in rounds}
         if extra:
             raise Wrong(f'DIR must have no other files than those that were copied; it has {sorted(extra)}')
         p.into.watch()
-        p.copied(content(30000, 3), 'next0', 'a file, to a name that had one')
-        first = p.into.first('next0')
+        p.copied(content(30000, 3), 'file0', 'a file, to a name that had one')
+        first = p.into.first('file0')
         if first != 'replaced':
-            raise Wrong(f'next0 was {first} before the new file took its place: for a moment nobody could open it, '
+            raise Wrong(f'file0 was {first} before the new file took its place: for a moment nobody could open it, '
                         'or not the whole of it')
 
 

@@ -228,8 +228,9 @@ def idle(server, waiting, why):
 
 
 def full_and_empty():
-    server, clients = queue(4, 3)
-    a, b, c = clients
+    server, clients = queue(4, 4)
+    a, b, c, gone = clients
+    gone.leave()
     idle(server, [a.take(), b.take()], 'the queue is empty')
     c.put(2)
     answered(clients)
@@ -249,7 +250,8 @@ def full_and_empty():
 
 
 def nothing_lost():
-    _, clients = queue(3, 8)
+    server, clients = queue(3, 8)
+    most = len(server.objects('qp'))
     for n, client in enumerate(clients):
         client.put(60) if n < 3 else client.take(36)
     answered(clients)
@@ -264,6 +266,8 @@ def nothing_lost():
         compare(clients, still=3)
         for client in new:
             client.leave()
+    if not within(DEATH, lambda: len(server.objects('qp')) <= most):
+        raise Wrong(f'your server had {most} QPs for 8 clients; all have left, and it has {len(server.objects("qp"))}')
 
 
 def bad_wires():
@@ -299,6 +303,7 @@ def producer_dies():
     victim, producer, consumer = clients
     producer.put(2).answered()
     victim.put().silent(0.5, 'the queue is full').kill()
+    outside.silent(Client.port).close()
     time.sleep(DEATH)
     consumer.take(2).answered()
     drain(consumer, producer, clients)
@@ -313,8 +318,8 @@ def producer_dies():
 def consumer_dies():
     again = design('consumer-death', 'lost', 'again') == 'again'
 
-    def drained(victims):
-        drain(consumer, producer, clients, **{'again' if again else 'lost': victims})
+    def drained(victims, printed=()):
+        drain(consumer, producer, clients, **{'again': victims + [*printed]} if again else {'lost': victims})
 
     _, clients = queue(8, 4)
     waiting, printed, producer, consumer = clients
@@ -329,13 +334,17 @@ def consumer_dies():
     consumer.take().answered()
     producer.put(5).answered()
     printed.take().answered()
-    blocked.take()
+    blocked.take(3)
     time.sleep(1)
     blocked.kill()
     printed.kill()
     os.close(reads)
     time.sleep(DEATH)
-    drained([blocked, printed])
+    drained([blocked], [printed])
+    values = producer.stored()[0][-5:-1]  # the last four of the five
+    seen = [value for value in consumer.got() if value in values]
+    if seen != sorted(seen, key=values.index):
+        raise Wrong(f'a consumer was killed before it could print {values[0]}, so {values[1]} must not come before it')
     with bad_wire('delay 100ms'):
         _, clients = queue(16, 6)
         first, *victims, producer, consumer = clients
@@ -354,7 +363,8 @@ def consumer_dies():
 def server_stopped():
     Client.port = outside.port()
     alone = Client().put()
-    waiting = {'the queue is empty': queue(1, 1)[1][0].take(), 'the queue is full': queue(1, 1)[1][0].put(2)}
+    empty, full = queue(1, 1), queue(1, 1)
+    waiting = {'the queue is empty': empty[1][0].take(), 'the queue is full': full[1][0].put(2)}
     since = time.monotonic()
     server, clients = queue(8, 3)
     a, b, c = clients
@@ -363,6 +373,10 @@ def server_stopped():
     fails(alone, 'client', 'no server listens', ANSWER)
     for why, client in waiting.items():
         client.silent(max(0, since + DEADLINE + 1 - time.monotonic()), f'{why}, for longer than DEADLINE, too')
+    for server, _ in empty, full:
+        server.kill()
+    for why, client in waiting.items():
+        fails(client, 'client', f'{why}, and your server was killed', ANSWER)
     if design('one-sided', 'yes', 'no') == 'no':
         return 'not judged, because your design says "one-sided: no"'
     try:

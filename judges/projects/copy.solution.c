@@ -177,7 +177,10 @@ static void answer(struct conn *c, int err)
 {
 	if (err && !fault("keeps"))
 		unlink(part);
-	part[0] = '\0';
+	if (err && fault("no-old"))
+		unlink(strchr(part + 1, '.') + 1);
+	if (!fault("word-first"))
+		part[0] = '\0';
 	transmit(c, 0, 0, err);
 	while (c->sent < c->posted) /* a QP that ends may take it along */
 		take(c);
@@ -232,7 +235,11 @@ static void store(const struct options *opt, int sock)
 		snprintf(part, sizeof part, "%s", want.name);
 	if (fault("shared"))
 		snprintf(part, sizeof part, ".part");
-	int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	if (fault("by-name") || (fault("excl") && size <= NOT_BIG))
+		snprintf(part, sizeof part, ".%s", want.name);
+	int fd = open(part,
+		      O_WRONLY | O_CREAT | (fault("excl") ? O_EXCL : O_TRUNC),
+		      0644);
 	if (fd == -1)
 		die_err(errno, "%s", part);
 	atexit(forget_part);
@@ -256,16 +263,26 @@ static void store(const struct options *opt, int sock)
 	/* On the disk before it has its name: a crash must not leave less. */
 	if (fault("removes"))
 		unlink(want.name);
-	int rc = fsync(fd) == -1 || rename(part, want.name) == -1;
+	int rc = fsync(fd) == -1 ||
+		 (!fault("word-first") && rename(part, want.name) == -1);
 	answer(&c, rc ? errno : 0);
+	if (fault("word-first"))
+		rename(part, want.name);
 }
 
 static void serve(const struct options *opt)
 {
-	int listener = tcp_listen(opt), sock;
+	int listener = tcp_listen(opt), sock, copiers = 0;
+	struct timeval most = { fault("ends") ? opt->wait_s : 0, 0 };
+	char first;
 
+	setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for these processes */
 	while ((sock = accept(listener, NULL, NULL)) != -1) {
+		if (++copiers > 16 && fault("16"))
+			die("no place is free");
+		if (fault("first-word"))
+			recv(sock, &first, 1, MSG_PEEK);
 		if (fault("one-by-one")) {
 			store(opt, sock);
 		} else if (fork() == 0) {
@@ -291,10 +308,15 @@ static void copy(const struct options *opt, const char *file, const char *name)
 
 	struct conn c = begin(opt, -1, size);
 	receive(&c, 0, 0); /* for the last word */
+	struct options exchange = *opt;
+	if (fault("tcp-waits"))
+		exchange.wait_s = 1000;
+	c.ep.opt = &exchange;
 	tcp_connect(&c.ep);
 	send_info(&c.ep, NULL);
 	tcp_send(&c.ep, &want, sizeof want, "sending the name");
 	c.peer = recv_info(&c.ep, 0);
+	c.ep.opt = opt;
 	qp_to_rtr(&c.ep, &c.peer);
 	qp_to_rts(&c.ep);
 	barrier(&c.ep);
@@ -332,7 +354,7 @@ int main(int argc, char **argv)
 	struct options opt = { .dev = getenv("DEVICE"), .ib_port = 1 };
 
 	opt.wait_s = deadline ? (int)strtol(deadline, NULL, 10) : 6;
-	if (fault("no-deadline"))
+	if (fault("no-deadline") || (server && fault("server-waits")))
 		opt.wait_s = 1000;
 	if (server && chdir(argv[3]) == 0) {
 		opt.tcp_port = argv[2];

@@ -186,7 +186,7 @@ static void settle(void)
 	for (;;) {
 		if (filled && (c = longest(true))) {
 			c->item = remove_first();
-			c->holds = !fault("lose");
+			c->holds = !fault("lose") && !fault("ahead");
 			held += c->holds;
 			room -= c->holds;
 			if (c->ep.qp)
@@ -209,7 +209,9 @@ static void leave(struct conn *c)
 {
 	if (c->wants && fault("fragile"))
 		die("a client died while it waited");
-	if (c->ep.qp && ibv_destroy_qp(c->ep.qp))
+	if (!c->ep.qp && fault("early-end"))
+		die("a client left before its QP info was whole");
+	if (c->ep.qp && !fault("keeps-qps") && ibv_destroy_qp(c->ep.qp))
 		die("ibv_destroy_qp");
 	close(c->ep.sock);
 	for (int n = fault("forget") ? filled : 0; n > 0; n--) {
@@ -220,10 +222,12 @@ static void leave(struct conn *c)
 	}
 	if (c->holds) {
 		held--;
-		insert(c->item, 0);
+		insert(c->item, fault("back") ? filled : 0);
 	}
 	if (fault("places") || (fault("ghost") && c->wants == TAKE))
 		c->ep.qp = NULL, c->ep.sock = -1;
+	else if (fault("spin-later")) /* poll() says POLLNVAL from now on */
+		c->ep.qp = NULL;
 	else
 		*c = (struct conn){ .number = 0 };
 	settle();
@@ -355,7 +359,8 @@ static int unfinished; /* SENDs without a completion */
 /* Waits for a completion. If it is of a receive: true, and the message. */
 static bool next(struct ep *ep, struct msg *msg, int solicited)
 {
-	struct pollfd p[2] = { [1] = { ep->sock, POLLIN, 0 } };
+	int sock = fault("deaf") ? -1 : ep->sock;
+	struct pollfd p[2] = { [1] = { sock, POLLIN, 0 } };
 	double since = now_ms(), limit = ep->opt->wait_s * 1e3;
 	struct ibv_wc wc;
 	int n;
@@ -437,7 +442,8 @@ static void be_client(const struct options *opt)
 		} else {
 			printf("%u\n", ask(&ep, TAKE, 0));
 		}
-		fflush(stdout);
+		if (put || !fault("ahead") || poll(&more, 1, 0) == 0)
+			fflush(stdout);
 		owes = !put;
 	}
 	if (owes)

@@ -4,7 +4,7 @@
  *
  * Preloaded, it stands between the program and libibverbs. The file RIGHTS_LOG gets a
  * line for each region, "mr RKEY ACCESS", and each QP, "qp NUMBER ACCESS", in hex.
- * With RTR_PAUSE, what the program does after RTR is late.
+ * With RTR_PAUSE, what the program does after RTR is late; with RENAME_PAUSE, a rename.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #undef ibv_reg_mr
@@ -82,4 +83,21 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	    attr->qp_state == IBV_QPS_RTR)
 		usleep(500000);
 	return rc;
+}
+
+int renameat2(int a, const char *from, int b, const char *to, unsigned flags)
+{
+	if (getenv("RENAME_PAUSE"))
+		usleep(500000);
+	return (int)syscall(SYS_renameat2, a, from, b, to, flags);
+}
+
+int renameat(int a, const char *from, int b, const char *to)
+{
+	return renameat2(a, from, b, to, 0);
+}
+
+int rename(const char *from, const char *to)
+{
+	return renameat2(AT_FDCWD, from, AT_FDCWD, to, 0);
 }
