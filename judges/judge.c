@@ -197,6 +197,7 @@ char subject[128];
 static const struct watch *watching;
 static struct ibv_context_ops real_ops;
 struct seen seen;
+static const char *spoiled; /* the first completion says that it is an error */
 
 static int on_post_send(struct ibv_qp *qp, struct ibv_send_wr *list,
 			struct ibv_send_wr **bad)
@@ -238,7 +239,9 @@ static int on_poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 		if (watching->found)
 			watching->found(&wc[i]);
 		seen.found++;
-		if (wc[i].status == IBV_WC_SUCCESS)
+		if (spoiled && seen.found == 1)
+			wc[i].status = IBV_WC_LOC_PROT_ERR;
+		if (spoiled || wc[i].status == IBV_WC_SUCCESS)
 			continue;
 		/* Not valid now (man ibv_poll_cq): misleads who looks at it. */
 		wc[i].opcode = IBV_WC_RECV;
@@ -290,6 +293,7 @@ void enough(int lists, int requests, int completions)
 	at_most(seen.signaled, completions, "completions");
 }
 
+bool an_error_ends_it __attribute__((weak));
 static bool judged;
 
 /* A function that ends the program does not pass by that. */
@@ -316,7 +320,12 @@ int main(void)
 	signal(SIGBUS, crashed);
 	signal(SIGFPE, crashed);
 	wires_free();
+	spoiled = getenv("SPOILED");
 	judge();
+	/* Once more, and $PPID is we. NOLINTNEXTLINE(cert-env33-c) */
+	if (an_error_ends_it && !spoiled &&
+	    system("SPOILED=1 exec /proc/$PPID/exe >/dev/null 2>&1") == 0)
+		die("a completion was an error, and your program went on");
 	judged = true;
 	say("PASS");
 	return 0;

@@ -15,6 +15,8 @@
 
 #include "2_post_again.h"
 
+bool an_error_ends_it = true;
+
 enum { MESSAGES = 12, BATCH = 3 };
 
 /* Message m is so many times the same letter. */

@@ -16,6 +16,8 @@
 #include "2_gather.h"
 #include "writes.h"
 
+bool an_error_ends_it = true;
+
 enum { CALLS = 6, GAP = 9 };
 
 /* n pieces. In front of which is a gap here, and over there: a bit each. */

@@ -16,6 +16,8 @@
 #include "3_full_queue.h"
 #include "writes.h"
 
+bool an_error_ends_it = true;
+
 enum { MOST = 100 };
 
 static int done; /* WRITEs of this turn, counted from 1 */

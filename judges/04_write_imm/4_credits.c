@@ -24,6 +24,8 @@
 #include "4_credits.h"
 #include "queues.h"
 
+bool an_error_ends_it = true;
+
 static char data[MESSAGES * SLOT], slots[SLOTS * SLOT];
 static struct duo d;
 

@@ -15,6 +15,8 @@
 #include "2_ready.h"
 #include "wire.h"
 
+bool an_error_ends_it = true;
+
 /* The flag, and what another client makes of it before your last request. */
 static const uint64_t before[] = { 0, 1, 7ULL << 32, 0 },
 		      rivals[] = { 0, 0, 0, 1 };

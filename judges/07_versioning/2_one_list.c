@@ -16,6 +16,8 @@
 
 #include "records.h"
 
+bool an_error_ends_it = true;
+
 static void on_post(const struct ibv_send_wr *wr)
 {
 	bool fenced = wr->send_flags & IBV_SEND_FENCE;

@@ -19,6 +19,8 @@
 
 #include "3_pieces.h"
 
+bool an_error_ends_it = true;
+
 enum { SIZE = 8192, HALF = 4000 }; /* two regions: no part is in both */
 
 static char data[SIZE], memory[SIZE], words[8] = "a reply", message[64];
