@@ -129,6 +129,6 @@ void enough(int lists, int requests, int completions);
 
 /* Each judge's own. */
 void judge(void);
-extern bool an_error_ends_it; /* true: then the first completion must do so, too */
+extern bool an_error_ends_it; /* true: the first completion must, too */
 
 #endif
