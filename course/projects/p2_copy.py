@@ -36,8 +36,8 @@ class Copies:
         self.size = len(content)
         return self.files.write(name, content)
 
-    def copy(self, path, name):
-        return self.start('client', 'copy', path, f'{SERVER}:{name}', self.at)
+    def copy(self, path, name, at=None):
+        return self.start('client', 'copy', path, f'{SERVER}:{name}', at or self.at)
 
     def target(self, name):
         """The bytes of DIR/NAME; None: there is no such file."""
@@ -125,10 +125,10 @@ def small():
         p.copied(content(20000), 'small', 'a file of 20000 bytes')
         p.copied(content(20000, 2), 'small', 'another file, to the same name')
         p.server.kill()
-        p.at = port()
-        you = p.copy(p.file(content(20000)), 'small')
+        at = port()
+        you = p.copy(p.file(content(20000)), 'small', at)
         time.sleep(1)
-        p.serve(p.at)
+        p.serve(at)
         p.done(you, content(20000), 'small', 'a copy that was started 1 s before the server')
         if p.visible() != ['small']:
             raise Wrong(f'DIR must have only the file "small"; it has {p.visible()}')
@@ -262,14 +262,11 @@ def killed():
             if how == signal.SIGKILL:
                 victim.kill()
             old_or_new(p, name, old, new, what)
-            if stop:
-                others = [(p.copy(source, name), f'{what}; a copy that came then')]
-                at, p.at = p.at, port()
-                others += [(p.copy(source, name), 'no server listens')]
-                p.at = at
+            others = [(p.copy(source, name), f'{what}; a copy that came then'),
+                      (p.copy(source, name, port()), 'no server listens')] if stop else []
             if who == 'server':
                 status = ended(you, what, p.deadline + 3)
-                for other, why in others if stop else ():
+                for other, why in others:
                     fails(other, 'copy', why, 3)
                 victim.kill()
                 if status == 0:

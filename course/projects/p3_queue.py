@@ -363,8 +363,8 @@ def consumer_dies():
 def server_stopped():
     Client.port = outside.port()
     alone = Client().put()
-    empty, full = queue(1, 1), queue(1, 1)
-    waiting = {'the queue is empty': empty[1][0].take(), 'the queue is full': full[1][0].put(2)}
+    (empty, (consumer,)), (full, (producer,)) = queue(1, 1), queue(1, 1)
+    waiting = {'the queue is empty': consumer.take(), 'the queue is full': producer.put(2)}
     since = time.monotonic()
     server, clients = queue(8, 3)
     a, b, c = clients
@@ -373,8 +373,8 @@ def server_stopped():
     fails(alone, 'client', 'no server listens', ANSWER)
     for why, client in waiting.items():
         client.silent(max(0, since + DEADLINE + 1 - time.monotonic()), f'{why}, for longer than DEADLINE, too')
-    for server, _ in empty, full:
-        server.kill()
+    empty.kill()
+    full.kill()
     for why, client in waiting.items():
         fails(client, 'client', f'{why}, and your server was killed', ANSWER)
     if design('one-sided', 'yes', 'no') == 'no':
