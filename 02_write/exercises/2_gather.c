@@ -19,7 +19,7 @@
  * post(ep, list) posts a list of requests. expect_completion(ep, "what") takes the
  * next completion. An error ends the program.
  *
- * The judge calls write_pieces() with six lists, with and without gaps. Each time
+ * The judge calls write_pieces() with eight lists, with and without gaps. Each time
  * it compares all of the peer's memory, and counts requests and completions.
  */
 #include "2_gather.h"

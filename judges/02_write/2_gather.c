@@ -18,7 +18,7 @@
 
 bool an_error_ends_it = true;
 
-enum { CALLS = 6, GAP = 9 };
+enum { CALLS = 8, GAP = 9 };
 
 /* n pieces. In front of which is a gap here, and over there: a bit each. */
 static const struct {
@@ -30,6 +30,8 @@ static const struct {
 	{ .n = 4, .here = 8, .there = 4, .requests = 2 },
 	{ .n = 6, .here = 0, .there = 4, .requests = 2 },
 	{ .n = 8, .here = 0, .there = 254, .requests = 8 },
+	{ .n = 8, .here = 0, .there = 0, .requests = 2 },
+	{ .n = 1, .here = 0, .there = 0, .requests = 1 },
 };
 
 static void posts(const struct ibv_send_wr *wr)
