@@ -23,8 +23,8 @@
  *   and body, return -1 and do not READ it.
  *
  * be32toh() turns a number in big endian into one that your CPU understands.
- * The judge fetches eight records and compares all of struct place: nothing may
- * be written to gap and end.
+ * The judge fetches nine records, one of 0 bytes, and compares all of struct place:
+ * nothing may be written to gap and end.
  */
 #include <endian.h>
 

@@ -26,7 +26,7 @@
 
 bool an_error_ends_it = true;
 
-enum { MEMORY = 72000, N = 8, FITS = HEAD + BODY };
+enum { MEMORY = 72000, N = 9, FITS = HEAD + BODY };
 static const struct entry directory[N] = {
 	{ .offset = 2000, .len = 700 },
 	{ .offset = 96, .len = HEAD },
@@ -38,6 +38,7 @@ static const struct entry directory[N] = {
 	{ .offset = 96, .len = 0xfffffff0 },
 	/* 700, if somebody keeps 16 bits */
 	{ .offset = 2000, .len = (1 << 16) + 700 },
+	{ .offset = 96, .len = 0 },
 };
 
 /* The place within a page must be the same for both ways to say it. */
