@@ -17,12 +17,12 @@
 static const struct {
 	uint64_t serving, waiting; /* when you come */
 } rounds[] = { { .serving = 0, .waiting = 0 },
-	       { .serving = 1ULL << 40, .waiting = 300 },
+	       { .serving = 1ULL << 40, .waiting = 600 },
 	       { .serving = UINT64_MAX - 1, .waiting = 3 } };
 static uint64_t ticket;                 /* yours */
 static bool overtaken, looked, between; /* your READ of NEXT and your ticket */
 static int late; /* looks at NEXT behind your ticket: one comes at the first */
-enum { FOR_EVER = 1000 }; /* requests */
+enum { FOR_EVER = 2000 }; /* requests */
 
 /* A READ, or an atomic that changes nothing. */
 static bool only_looks(const struct ibv_send_wr *wr)
