@@ -3,9 +3,9 @@
  * Exercise 1.2 - repair: the stream stops                       * 5 minutes
  *
  * The peer sends short messages. The judge calls take_messages() again and again.
- * It takes from the CQ what has come, and gives each text to deliver(). A message
- * of 0 bytes means "I am still alive" and is not delivered. But texts arrive
- * damaged, and after a few messages the stream stops.
+ * It takes from the CQ all that has come, and gives each text to deliver(). A
+ * message of 0 bytes means "I am still alive" and is not delivered. But texts
+ * arrive damaged, and after a few messages the stream stops.
  *
  * Repair take_messages():
  * - Each text is delivered once, unchanged, in the order in which it came.

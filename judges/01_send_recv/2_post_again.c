@@ -28,10 +28,23 @@ static struct duo d;
 static struct ibv_mr *mr;
 static bool with_nic[SLOTS];
 static int delivered; /* the last message that was */
+static struct ibv_wc came[BATCH];
+static int n_came; /* of these you have not polled */
 
 static void found(const struct ibv_wc *wc)
 {
 	with_nic[wc->wr_id] = false;
+}
+
+/* All that has come is in the CQ at once: one call can take it. */
+static int poll_came(struct ibv_cq *cq, int max, struct ibv_wc *wc)
+{
+	int n = 0;
+
+	(void)cq;
+	while (n < max && n_came > 0)
+		wc[n++] = came[BATCH - n_came--];
+	return n;
 }
 
 void post_slot(struct ep *ep, uint64_t i)
@@ -67,6 +80,9 @@ void judge(void)
 	char text[SLOT_LEN];
 
 	duo_up(&d);
+	int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *) =
+		d.you.ctx->ops.poll_cq;
+	d.you.ctx->ops.poll_cq = poll_came;
 	mr = open_memory(&d.you, slot, sizeof slot);
 	watch(&d.you, &(struct watch){ .found = found });
 	for (uint64_t i = 0; i < SLOTS; i++)
@@ -74,9 +90,12 @@ void judge(void)
 	for (int m = 1; m <= MESSAGES; m++) {
 		memset(text, 'a' + m, sizeof text);
 		outcome(&d.peer, send, text, length[m], NULL);
-		for (int i = 0; m % BATCH == 0 && i < BATCH; i++)
-			take_messages(&d.you);
-		if (m % BATCH == 0 && seen.receives < SLOTS + m)
+		if (m % BATCH != 0)
+			continue;
+		while (n_came < BATCH)
+			n_came += poll_cq(d.you.cq, 1, came + n_came) == 1;
+		take_messages(&d.you);
+		if (seen.receives < SLOTS + m)
 			die("only %d receives are posted after message %d",
 			    seen.receives - m, m);
 	}
