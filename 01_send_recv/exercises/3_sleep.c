@@ -17,6 +17,7 @@
  * - Do not sleep while a message is waiting. Do not poll again and again.
  * - After you wake up the CQ may be empty: an event may be older than your last
  *   look at it.
+ * - If the CQ cannot be armed, end the program: die_err(rc, "ibv_req_notify_cq").
  *
  * The judge calls next_message() for 16 messages. It lets each batch come at
  * another moment: before you arm the CQ, after that, or when you sleep.

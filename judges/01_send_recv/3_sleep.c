@@ -12,9 +12,11 @@
  * hint2.zh: 查看，请求通知，再查看；都没有，才休眠。收到事件之后，从第一次查看
  * hint2.zh: 重新开始。man ibv_get_cq_event 里有例子。
  */
+#include <errno.h>
 #include <poll.h>
 
 #include "3_sleep.h"
+#include "fails.h"
 
 enum { BATCH = 4, LOOKS = 1000 };
 /* When a batch comes: in a call that the function makes, on every machine. */
@@ -24,6 +26,7 @@ static struct duo d;
 static int message, moment; /* that is asked for, and when it comes */
 static int sent;
 static bool armed;
+static bool cannot_arm; /* in a child */
 
 static bool event_within(int ms)
 {
@@ -67,6 +70,8 @@ void sleep_until_event(struct ep *ep)
 	struct ibv_cq *cq;
 	void *context;
 
+	if (cannot_arm)
+		_exit(0);
 	if (!event_within(0)) {
 		if (!armed)
 			wrong("you sleep, and the CQ is not armed");
@@ -78,6 +83,24 @@ void sleep_until_event(struct ep *ep)
 	if (ibv_get_cq_event(ep->channel, &cq, &context))
 		die("ibv_get_cq_event");
 	ibv_ack_cq_events(cq, 1);
+}
+
+static int refuses_to_arm(struct ibv_cq *cq, int solicited_only)
+{
+	(void)cq;
+	(void)solicited_only;
+	return EINVAL;
+}
+
+/* With devices of its own: a child may not use those of its parent. */
+static void sleep_unarmed(void)
+{
+	struct ibv_wc wc;
+
+	duo_up(&d);
+	d.you.ctx->ops.req_notify_cq = refuses_to_arm;
+	cannot_arm = true;
+	next_message(&d.you, &wc);
 }
 
 void judge(void)
@@ -93,4 +116,8 @@ void judge(void)
 		if (wc.wr_id != (uint64_t)message)
 			wrong("next_message() returned without it");
 	}
+	about("%s", "");
+	if (!fails(sleep_unarmed))
+		wrong("ibv_req_notify_cq fails, and you did not end the "
+		      "program");
 }

@@ -11,8 +11,10 @@
  * hint2.zh: bad 指向第一个没有投递的请求。从它继续，不要从头再来，直到
  * hint2.zh: ibv_post_send 返回 0。
  */
+#include <errno.h>
 
 #include "4_bad_wr.h"
+#include "fails.h"
 
 enum { N = 4, LISTS = 3, RECEIVES = 16, CLAIMED = 99 };
 
@@ -20,6 +22,7 @@ enum { N = 4, LISTS = 3, RECEIVES = 16, CLAIMED = 99 };
 static const int refused[LISTS] = { 0, 1 << 2, 0xb };
 static int list, calls, had; /* which list; seen.lists; of it refused so far */
 static bool cut;             /* the rest of this call is not posted */
+static struct duo d;
 
 /* Nothing may be changed that ibv_post_send has not refused yet. */
 static void posts(const struct ibv_send_wr *wr)
@@ -52,9 +55,30 @@ static bool same(const struct ibv_send_wr *a, const struct ibv_send_wr *b)
 	       a->imm_data == b->imm_data;
 }
 
+/* For another reason than 99 buffers. */
+static int refuses_all(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		       struct ibv_send_wr **bad)
+{
+	static int times;
+
+	(void)qp;
+	if (++times > 100)
+		_exit(0);
+	*bad = wr;
+	return ENOMEM;
+}
+
+/* In a child. */
+static void post_in_vain(void)
+{
+	struct ibv_send_wr wr = { .num_sge = CLAIMED };
+
+	d.you.ctx->ops.post_send = refuses_all;
+	post_all(&d.you, &wr);
+}
+
 void judge(void)
 {
-	struct duo d;
 	char out = 'x', in;
 	struct ibv_send_wr wr[N], was[N];
 	struct ibv_wc wc;
@@ -109,4 +133,8 @@ void judge(void)
 				      i + 1);
 		}
 	}
+	about("%s", "");
+	if (!fails(post_in_vain))
+		wrong("a request with one buffer is refused, too, and you did "
+		      "not end the program");
 }

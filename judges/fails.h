@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exercises 0.2 and 0.4 - a call fails: does the program end? */
+/* Exercises 0.2, 0.4, 1.3 and 1.4 - a call fails: does the program end? */
 #ifndef FAILS_H
 #define FAILS_H
 
