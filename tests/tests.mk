@@ -14,7 +14,7 @@ $B/$(1:tests/%=%)/built: $(patsubst %/,%,$(dir $1)).patches $(COMMON) $B/$2/serv
 endef
 $(foreach c,$(CHANGED),$(eval $(call control_targets,$c,$(notdir $(patsubst %/,%,$(dir $c))))))
 $(WRONG:%=$B/%/built): $B/%/built: % $B/judges/judge.o
-	@tests/build-wrong $<
+	@tests/build-wrong $< $(filter %.o,$^)
 $(foreach w,$(WRONG),$(eval $B/$w/built: $(w:.wrong=.solution.c) $B/$(w:.wrong=.o)))
 
 # The same programs with sanitizers: build/asan/..., build/tsan/...

@@ -14,3 +14,9 @@ $(JUDGE_1) $(JUDGE_2) $(JUDGE_3):
 $B/judges/projects/rights.so: judges/projects/preload/rights.c
 	@mkdir -p $(@D)
 	$Q$(CC) $(CFLAGS) -fPIC -shared $(LDFLAGS) $< -ldl -o $@
+
+# What the judges must refuse, for tests/project: make everything does not build it.
+.PHONY: wrong-programs
+wrong-programs: $(patsubst %,$B/%/built,$(wildcard judges/projects/*.wrong))
+$B/judges/projects/%.wrong/built: judges/projects/%.wrong judges/projects/%.solution.c $(COMMON)
+	@tests/build-wrong $<

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * judges/projects/queue.solution.c - a solution of project 3, and wrong ones.
+ * judges/projects/queue.solution.c - a solution of project 3.
  *
  * The server keeps the queue. A client SENDs what it wants, and the server SENDs the
  * answer when it is true: a put waits at the server while the queue is full, a take
  * while it is empty. A consumer prints its item, and only then says DONE. Until then
  * the server holds the item, and puts it back in front if the consumer dies.
- *
- * FAULT=NAME in the environment: a wrong program; tests/project has their names.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,20 +20,13 @@
 #include "post.h"
 
 enum { CLIENTS = 8, RECEIVES = 2, SENDS = 16, MAX_CAPACITY = 1024 };
-enum what { PUT = 1, TAKE, DONE, LOCK, OK, NOT_NOW };
+enum what { PUT = 1, TAKE, DONE, OK };
 struct msg {
 	uint32_t what, value; /* in big endian */
 };
 static struct msg received[CLIENTS][RECEIVES];
 static struct ibv_mr *mr; /* of received */
 static struct ibv_qp_cap cap = { SENDS, RECEIVES, 1, 1, sizeof(struct msg) };
-
-static bool fault(const char *name)
-{
-	const char *f = getenv("FAULT");
-
-	return f && strcmp(f, name) == 0;
-}
 
 /* ---- what both sides need ------------------------------------------------ */
 
@@ -46,10 +37,6 @@ static void prepare(struct ep *ep)
 	if (!mr)
 		die_err(errno, "ibv_reg_mr");
 	ep->timeout = 17; /* an ACK between two busy machines may be late */
-	if (fault("no-retry")) /* and late, or a busy machine would do, too */
-		ep->retry_cnt = 0, ep->timeout = 20;
-	if (fault("no-timeout"))
-		ep->timeout = 0;
 }
 
 static void receive(struct ibv_qp *qp, struct msg *at)
@@ -116,49 +103,30 @@ static void wait_for(struct ep *ep, struct pollfd *p, nfds_t n, int ms)
 
 /* ---- the queue ----------------------------------------------------------- */
 
-static struct item {
-	uint32_t value;
-	int owner; /* number of the client that put it */
-} items[MAX_CAPACITY + 1];
+static uint32_t items[MAX_CAPACITY];
 static int capacity, filled, held;
 
 static struct conn {
-	struct ep ep;     /* ep.qp is NULL before its QP info is here */
-	int number;       /* of the client, from 1; 0: this place is free */
-	enum what wants;  /* what it waits for; 0: nothing */
-	unsigned turn;    /* who waits longest has the smallest */
-	uint32_t value;   /* what it puts */
-	bool holds;       /* it was given an item, and did not say DONE */
-	struct item item; /* that one */
-} conns[CLIENTS], *locker;
+	struct ep ep;    /* ep.qp is NULL before its QP info is here */
+	int number;      /* of the client, from 1; 0: this place is free */
+	enum what wants; /* what it waits for; 0: nothing */
+	unsigned turn;   /* who waits longest has the smallest */
+	uint32_t value;  /* what it puts */
+	bool holds;      /* it was given an item, and did not say DONE */
+	uint32_t item;   /* that one */
+} conns[CLIENTS];
 static unsigned turns;
 
-static void insert(struct item item, int at)
+static void insert(uint32_t item, int at)
 {
 	memmove(&items[at + 1], &items[at],
 		(size_t)(filled++ - at) * sizeof items[0]);
 	items[at] = item;
 }
 
-static void append(struct item item)
+static uint32_t remove_first(void)
 {
-	static unsigned number;
-	int at = filled;
-
-	if (fault("number-0") && ++number % 1024 == 0)
-		return;
-	if (fault("lifo") || (fault("front") && item.owner > 2))
-		at = 0;
-	if (fault("off-by-one") && at > 5)
-		at--;
-	while (fault("newest-first") && at && items[at - 1].owner < item.owner)
-		at--;
-	insert(item, at);
-}
-
-static struct item remove_first(void)
-{
-	struct item item = items[0];
+	uint32_t item = items[0];
 
 	memmove(items, items + 1, (size_t)--filled * sizeof items[0]);
 	return item;
@@ -171,7 +139,6 @@ static struct conn *longest(bool takes)
 
 	for (struct conn *c = conns; c < conns + CLIENTS; c++)
 		if (c->wants && (c->wants == TAKE) == takes &&
-		    (takes || !locker || locker == c) &&
 		    (!found || c->turn < found->turn))
 			found = c;
 	return found;
@@ -180,21 +147,16 @@ static struct conn *longest(bool takes)
 /* Answers all who need not wait any longer. */
 static void settle(void)
 {
-	int room = capacity - held + fault("one-more");
 	struct conn *c;
 
 	for (;;) {
 		if (filled && (c = longest(true))) {
 			c->item = remove_first();
-			c->holds = !fault("lose") && !fault("ahead");
-			held += c->holds;
-			room -= c->holds;
-			if (c->ep.qp)
-				tell(&c->ep, OK, c->item.value);
-		} else if (filled < room && (c = longest(false))) {
-			locker = c->wants == LOCK ? c : NULL;
-			if (c->wants == PUT)
-				append((struct item){ c->value, c->number });
+			c->holds = true;
+			held++;
+			tell(&c->ep, OK, c->item);
+		} else if (filled + held < capacity && (c = longest(false))) {
+			insert(c->value, filled);
 			tell(&c->ep, OK, 0);
 		} else {
 			return;
@@ -207,29 +169,14 @@ static void settle(void)
 
 static void leave(struct conn *c)
 {
-	if (c->wants && fault("fragile"))
-		die("a client died while it waited");
-	if (!c->ep.qp && fault("early-end"))
-		die("a client left before its QP info was whole");
-	if (c->ep.qp && !fault("keeps-qps") && ibv_destroy_qp(c->ep.qp))
+	if (c->ep.qp && ibv_destroy_qp(c->ep.qp))
 		die("ibv_destroy_qp");
 	close(c->ep.sock);
-	for (int n = fault("forget") ? filled : 0; n > 0; n--) {
-		struct item item = remove_first();
-
-		if (item.owner != c->number)
-			append(item);
-	}
 	if (c->holds) {
 		held--;
-		insert(c->item, fault("back") ? filled : 0);
+		insert(c->item, 0);
 	}
-	if (fault("places") || (fault("ghost") && c->wants == TAKE))
-		c->ep.qp = NULL, c->ep.sock = -1;
-	else if (fault("spin-later")) /* poll() says POLLNVAL from now on */
-		c->ep.qp = NULL;
-	else
-		*c = (struct conn){ .number = 0 };
+	*c = (struct conn){ .number = 0 };
 	settle();
 }
 
@@ -248,14 +195,10 @@ static void handle(struct conn *c, const struct ibv_wc *wc)
 	c->holds = false;
 	if (msg.what != DONE) {
 		c->wants = msg.what;
-		c->value = fault("16-bits") ? msg.value & 0xffff : msg.value;
+		c->value = msg.value;
 		c->turn = ++turns;
 	}
 	settle();
-	if (c->wants && fault("ask-again")) {
-		c->wants = 0;
-		tell(&c->ep, NOT_NOW, 0);
-	}
 }
 
 /* At least all that is in the CQ now. True: there may be more, and it is somebody else's
@@ -328,15 +271,14 @@ static void serve(const struct options *opt)
 
 			p[i + 2].fd = c->number ? c->ep.sock : -1;
 			p[i + 2].events = POLLIN;
-			if (!c->number && (i < 2 || !fault("two-clients")) &&
-			    (i < 7 || !fault("seven-clients")))
+			if (!c->number)
 				free = c;
 		}
 		p[1].fd = free ? listener : -1;
 		p[1].events = POLLIN;
 		/* Armed first: what comes after this wakes us. */
 		arm(base.cq, 1);
-		bool more = collect(base.cq) || fault("spin");
+		bool more = collect(base.cq);
 		wait_for(&base, p, CLIENTS + 2, more ? 0 : 1000);
 		for (int i = 0; i < CLIENTS; i++)
 			if (p[i + 2].revents)
@@ -359,15 +301,12 @@ static int unfinished; /* SENDs without a completion */
 /* Waits for a completion. If it is of a receive: true, and the message. */
 static bool next(struct ep *ep, struct msg *msg, int solicited)
 {
-	int sock = fault("deaf") ? -1 : ep->sock;
-	struct pollfd p[2] = { [1] = { sock, POLLIN, 0 } };
-	double since = now_ms(), limit = ep->opt->wait_s * 1e3;
+	struct pollfd p[2] = { [1] = { ep->sock, POLLIN, 0 } };
 	struct ibv_wc wc;
 	int n;
 
 	while ((n = ibv_poll_cq(ep->cq, 1, &wc)) == 0) {
-		if (p[1].revents ||
-		    (fault("gives-up") && now_ms() - since > limit))
+		if (p[1].revents)
 			die("the server has gone");
 		arm(ep->cq, solicited);
 		if ((n = ibv_poll_cq(ep->cq, 1, &wc)) != 0)
@@ -389,12 +328,10 @@ static uint32_t ask(struct ep *ep, enum what what, uint32_t value)
 {
 	struct msg msg;
 
-	do {
-		tell(ep, what, value);
-		unfinished++;
-		while (!next(ep, &msg, 1))
-			;
-	} while (msg.what == NOT_NOW && usleep(1000) == 0);
+	tell(ep, what, value);
+	unfinished++;
+	while (!next(ep, &msg, 1))
+		;
 	return msg.value;
 }
 
@@ -432,26 +369,19 @@ static void be_client(const struct options *opt)
 			break;
 		bool put = strncmp(line, "put ", 4) == 0;
 
-		if (fault("slow"))
-			sleep(1);
-		if (put && fault("lock"))
-			ask(&ep, LOCK, 0);
 		if (put) {
 			ask(&ep, PUT, (uint32_t)strtoul(line + 4, NULL, 10));
 			printf("ok\n");
 		} else {
 			printf("%u\n", ask(&ep, TAKE, 0));
 		}
-		if (put || !fault("ahead") || poll(&more, 1, 0) == 0)
-			fflush(stdout);
+		fflush(stdout);
 		owes = !put;
 	}
 	if (owes)
 		say_done(&ep);
 	while (unfinished)
 		next(&ep, &msg, 0);
-	if (fault("stay"))
-		pause();
 }
 
 int main(int argc, char **argv)
@@ -468,15 +398,9 @@ int main(int argc, char **argv)
 			       .ib_port = 1,
 			       .wait_s = limit ? (int)strtol(limit, NULL, 10)
 					       : 6 };
-	if (fault("no-deadline"))
-		opt.wait_s = 1000;
 	if (!server)
 		be_client(&opt);
 	capacity = (int)strtol(argv[3], NULL, 10);
-	if (fault("at-least-2") && capacity < 2)
-		capacity = 2;
-	if (fault("at-most-64") && capacity > 64)
-		capacity = 64;
 	if (server && (capacity < 1 || capacity > MAX_CAPACITY))
 		die("a capacity from 1 to %d", MAX_CAPACITY);
 	if (server)
