@@ -395,7 +395,7 @@ def port():
         return str(s.getsockname()[1])
 
 
-def silent(at):
+def silent_peer(at):
     """A peer that connects by TCP to a server, and comes no further. (If none listens, the next program says so.)"""
     peer = socket.socket()
     peer.settimeout(8)

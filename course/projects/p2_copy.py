@@ -189,7 +189,7 @@ def two_at_once():
         else:
             raise OSError('the judge could not stop a copy before it ended: type it again')
         try:
-            with outside.silent(p.at):
+            with outside.silent_peer(p.at):
                 for name in 'second', 'first':
                     p.done(p.copy(other, name), second, name,
                            f'a copy to "first" is stopped (SIGSTOP) after 1 MiB, and one to "{name}" must end')

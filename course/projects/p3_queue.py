@@ -303,7 +303,7 @@ def producer_dies():
     victim, producer, consumer = clients
     producer.put(2).answered()
     victim.put().silent(0.5, 'the queue is full').kill()
-    outside.silent(Client.port).close()
+    outside.silent_peer(Client.port).close()
     time.sleep(DEATH)
     consumer.take(2).answered()
     drain(consumer, producer, clients)
