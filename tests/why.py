@@ -1,6 +1,5 @@
 #!/usr/bin/python3 -B
-"""tests/why.py - course/why on each line of tests/why/known and tests/why/unknown, on bad
-input, and as make why. A line for each test."""
+"""tests/why.py - course/why on each line of tests/why/known and tests/why/unknown, on bad input, and as make why."""
 import importlib.machinery
 import importlib.util
 import re
@@ -56,8 +55,8 @@ with tempfile.TemporaryDirectory(prefix="a log ") as place:
     test("make why LOG=FILE: the cause, then what follows from it",
          typed(["make", "-s", "why", f"LOG={file}"], b"", first))
     test("make why reads standard input", typed(["make", "-s", "why"], LOG, first))
-    for name, log, said in (("an unknown log, a number with more digits", b"no\n(synd 0x17 vend 0x81)\n", "none of 2 lines are known: docs/symptoms.md"),
-                            ("colours, and zeros of a crash", b"\0\0\x1b[33mnvme1: Connect \x1b(Brejected: status 8\n" * 9, "9 of 9 lines"),
+    for name, log, said in (("an unknown log, numbers with more digits", b"(synd 0x17 vend 0x81)\nQP errno 1210\n", "none of 2 lines are known: docs/symptoms.md"),
+                            ("colours, a title, \\r, and zeros of a crash", b"\0\0\x1b]0;a\a1%\r\x1b[33mnvme1: Connect \x1b(Brejected: status 8\n" * 9, "9 of 9 lines"),
                             ("a line of a megabyte", b"x FAIL " * 150000, "none of 1 lines"),
                             ("a long record", b"x" * 9000 + b" transport retry counter exceeded\n", "1 of 1 lines"),
                             ("a log of 9 999 lines", LOG * 3333, "6666 of 9999 lines"),
@@ -65,7 +64,8 @@ with tempfile.TemporaryDirectory(prefix="a log ") as place:
         test(f"{name}: a line says so", typed(["course/why"], log, [said]))
     for name, command, log, said in (("an empty log", [], b" \n", "standard input is empty"),
                                      ("a binary", [], b"FAIL\0", "standard input is no text (zcat?"),
-                                     ("a .gz", [], b"\x1f\x8bFAIL", "standard input is no text"),
+                                     *((f"a .{name}", [], magic + b"FAIL", "standard input is no text") for name, magic in
+                                       (("gz", b"\x1f\x8b"), ("bz2", b"BZh9"), ("zst", b"(\xb5/\xfd"))),
                                      ("two files", [place, place], b"", "cat A B"),
                                      ("no such file", [f"{place}/x"], b"", "No such file"),
                                      ("a directory", [place], b"", "Is a directory")):
