@@ -5,7 +5,6 @@
  */
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +20,19 @@ static bool behaves; /* late completions, short polls */
 static pid_t self;   /* not that of a child, which has a copy of all this */
 static _Atomic int async_events;
 
-void unlock(const int *locked)
+int lock(void) /* whose thread is not cancelled until it unlocks */
 {
-	(void)locked;
+	int was;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was);
+	pthread_mutex_lock(&mutex);
+	return was;
+}
+
+void unlock(const int *was)
+{
 	pthread_mutex_unlock(&mutex);
+	pthread_setcancelstate(*was, NULL);
 }
 
 void *next_function(const char *name)
@@ -38,11 +46,6 @@ void *next_function(const char *name)
 	if (!f)
 		abort();
 	return f;
-}
-
-const struct ibv_context_ops *real(struct ibv_context *ctx)
-{
-	return &((struct device *)find(DEVICE, ctx))->ops;
 }
 
 static unsigned dice(unsigned n)
@@ -207,7 +210,8 @@ static int poll_cq(struct ibv_cq *v, int n, struct ibv_wc *wc)
 		return got;
 	if (k > cq->n_held)
 		k = cq->n_held;
-	if (behaves && !cq->armed && !cq->woken && dice(4) == 0)
+	if (behaves && !cq->armed && !cq->woken && !cq->ex.start_poll &&
+	    dice(4) == 0)
 		k = dice(k + 1);
 	memcpy(wc, cq->held, k * sizeof *wc);
 	cq->n_held -= k;
@@ -216,7 +220,7 @@ static int poll_cq(struct ibv_cq *v, int n, struct ibv_wc *wc)
 		finish(&wc[i]);
 	cq->polled = true;
 	cq->begun |= k > 0;
-	cq->woken &= k == 0;
+	cq->woken &= k == (unsigned)n; /* not yet empty */
 	cq->missed -= k < cq->missed ? k : cq->missed;
 	return (int)k;
 }
@@ -317,19 +321,15 @@ static int next_poll(struct ibv_cq_ex *x)
 	return polled_ex(x, EX_CQ(x).next_poll(x));
 }
 
-static void have_cq_ex(struct ibv_cq_ex *x)
-{
-	struct cq *cq = have(CQ, x);
-
-	cq->ex = *x;
-	x->start_poll = start_poll;
-	x->next_poll = next_poll;
-}
-
 #define EX(ctx) ((struct device *)find(DEVICE, ctx))->ex
-HOOK(static struct ibv_cq_ex *, create_cq_ex,
-     (struct ibv_context * ctx, struct ibv_cq_init_attr_ex *attr),
-     EX(ctx).create_cq_ex(ctx, attr), if (v) have_cq_ex(v))
+HOOK(
+	static struct ibv_cq_ex *, create_cq_ex,
+	(struct ibv_context * ctx, struct ibv_cq_init_attr_ex *attr),
+	EX(ctx).create_cq_ex(ctx, attr), if (v) {
+		((struct cq *)have(CQ, v))->ex = *v;
+		v->start_poll = start_poll;
+		v->next_poll = next_poll;
+	})
 
 /* ---- SRQ and QP ------------------------------------------------------------ */
 

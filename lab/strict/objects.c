@@ -24,9 +24,8 @@ static LIST_HEAD(objects, obj) objects[KINDS];
 
 void *next_of(enum kind kind, void *before)
 {
-	struct obj *o = before;
-
-	return o ? LIST_NEXT(o, link) : LIST_FIRST(&objects[kind]);
+	return before ? LIST_NEXT((struct obj *)before, link)
+		      : LIST_FIRST(&objects[kind]);
 }
 
 void *find(enum kind kind, const void *key)
@@ -67,9 +66,8 @@ static void drop(struct obj *o)
 		forget_region((struct region *)o, &now);
 	if (o->kind == CQ)
 		free(((struct cq *)o)->held);
-	if (o->kind == QP)
-		report_not_polled((struct qp *)o, &now);
 	if (o->kind == QP || o->kind == SRQ) {
+		report_not_polled((struct qp *)o, &now);
 		give_up((struct qp *)o);
 		free(((struct qp *)o)->batch);
 	}

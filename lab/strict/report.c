@@ -3,7 +3,6 @@
  * lab/strict/report.c - one line for each fault, with the function that posted.
  */
 #include <dlfcn.h>
-#include <elf.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
@@ -95,7 +94,7 @@ void report(const char *rule, struct req *r, const struct trace *from,
 		struct trace from;
 	} said[512];
 	static unsigned n;
-	const struct trace now = trace_now();
+	struct trace now;
 	char line[1024] = "";
 	const char *mode = getenv("STRICT");
 	const struct link_map *map;
@@ -104,7 +103,7 @@ void report(const char *rule, struct req *r, const struct trace *from,
 	if (r)
 		r->told = true;
 	if (!from)
-		from = r ? &r->from : &now;
+		from = r ? &r->from : (now = trace_now(), &now);
 	for (unsigned i = 0; i < n; i++)
 		if (strcmp(said[i].rule, rule) == 0 &&
 		    memcmp(&said[i].from, from, sizeof *from) == 0)

@@ -42,7 +42,7 @@ bool readable(char *at, size_t len)
 		     from[] = { { at, 1 }, { at + len - 1, 1 } };
 	const size_t into = (uintptr_t)at % (size_t)getpagesize();
 
-	return process_vm_readv(getpid(), &to, 1, from, 2, 0) == 2 &&
+	return process_vm_readv(gettid(), &to, 1, from, 2, 0) == 2 &&
 	       msync(at - into, into + len, MS_ASYNC) == 0; /* no hole */
 }
 
@@ -53,6 +53,8 @@ static bool make_shadow(struct region *mr)
 {
 	size_t len = mr->o.mr->length;
 
+	mr->opaque |= !mr->shadow &&
+		      len / 4096 > (size_t)sysconf(_SC_AVPHYS_PAGES) / 2;
 	if (mr->shadow || mr->opaque)
 		return mr->shadow;
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
@@ -164,6 +166,8 @@ static void bury(struct req *r)
 
 	for (unsigned i = 0; i < r->n_uses; i++)
 		return_bytes(&r->use[i], false);
+	if (r->cq)
+		r->cq->woken = true; /* what it left can be polled to the end */
 	leave_queue(r);
 	free(buried[n]);
 	buried[n++] = r;

@@ -175,14 +175,13 @@ void hook_batch(struct qp *qp, const struct ibv_qp_init_attr_ex *attr);
 /* What libibverbs, or the next library, has under that name. */
 void *next_function(const char *name);
 #define NEXT(name) ((__typeof__(&(name)))next_function(#name))
-const struct ibv_context_ops *real(struct ibv_context *ctx);
+#define real(of) (&((struct device *)find(DEVICE, of))->ops)
 
 /* Until the end of the block no other thread is in this library. */
 extern pthread_mutex_t mutex;
-void unlock(const int *locked);
-#define LOCKED                                                \
-	__attribute__((cleanup(unlock), unused)) int locked = \
-		pthread_mutex_lock(&mutex)
+int lock(void);
+void unlock(const int *was);
+#define LOCKED __attribute__((cleanup(unlock), unused)) int locked = lock()
 
 #pragma GCC visibility pop
 #endif
