@@ -70,8 +70,12 @@ class Program:
             given.write(stdin.encode())
             given.seek(0)
         self.mark = str(time.monotonic_ns())
-        self.process = subprocess.Popen(args, stdin=given, stdout=stdout or self.files[0], stderr=self.files[1],
-                                        start_new_session=True, env={**os.environ, **env, 'JUDGED': self.mark})
+        try:
+            self.process = subprocess.Popen(args, stdin=given, stdout=stdout or self.files[0], stderr=self.files[1],
+                                            start_new_session=True, env={**os.environ, **env, 'JUDGED': self.mark})
+        except OSError as why:  # the reason is not that the file is missing, even if it says so
+            raise OSError(f'{args[0]} cannot be started ({why.strerror}): is its first line "#!/bin/sh", '
+                          'and without a CR at the end?') from None
         self.all.append(self)
 
     def status(self):
@@ -85,14 +89,15 @@ class Program:
         return (text[:text.rfind('\n') + 1] if runs else text).splitlines()
 
     def last(self):
-        return (self.said()[-1:] or self.said(1)[-1:] or ['nothing'])[0]
+        errors = [line for line in self.said(1) if ' error: ' in line] or self.said(1)  # a compiler's is not its last
+        return (self.said()[-1:] or errors[-1:] or ['nothing'])[0][:300]
 
-    def state(self):
+    def state(self, who='yours'):
         """For a verdict: what it said last, and how it ended if it has."""
         status = self.process.poll()
         how = 'still runs' if status is None else (
             f'was ended by {signal.Signals(-status).name}' if status < 0 else f'ended with {status}')
-        return f'yours {how}, and said last: {self.last()}'
+        return f'{who} {how}, and said last: {self.last()}'
 
     def pids(self):
         found = []

@@ -101,7 +101,7 @@ def refuses():
             within(4, lambda: seen.extend(you.states()) or {'RTR', 'RTS'} & set(seen) or not you.pids())
             if {'RTR', 'RTS'} & set(seen):
                 raise Wrong(f'{what}: your {role} does not refuse it, but connects its QP')
-            fails(you, role, what, 4)
+            fails(you, role, f'{what}, for your {role}', 4)
 
 
 def posts_first():
@@ -137,15 +137,15 @@ def peer_dies():
             within(4, lambda m=mode, t=them: m != 'mute' or ': got ' in t.last())
             if kill:
                 them.kill()
-            paired.append((them, you, role, f'the peer was killed {when}' if kill else
-                           f'the peer is silent {when}, and DEADLINE is 3'))
+            paired.append((them, you, role, f'the peer of your {role} was killed {when}' if kill else
+                           f'the peer of your {role} is silent {when}, and DEADLINE is 3'))
         for them, you, role, what in paired:
             fails(you, role, what, 8 if kill else 6)
             if "it said 'B'" in them.last():
                 raise Wrong(f"{what}: your {role} said 'B', and its SEND cannot be complete; {you.state()}")
     for role, you in alone.items():
         patient(lambda y=you: y.status() is not None, you.work)  # its start is not counted
-        fails(you, role, 'no peer comes, and DEADLINE is 3', 2)
+        fails(you, role, f'no peer comes to your {role}, and DEADLINE, 3 s, is over', 2)
 
 
 STAGES = [exchange, reaches_rts, lambda: talk('client'), lambda: talk('server'), refuses, posts_first, peer_dies]

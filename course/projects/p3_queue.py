@@ -49,7 +49,7 @@ class Client(Program):
             self.process.stdin.write(''.join(f'{operation}\n' for operation in operations).encode())
             self.process.stdin.flush()
         except BrokenPipeError:
-            raise Wrong(f'your client has ended; it said last: {self.last()}; the server: {self.server.last()}') from None
+            raise Wrong(f'{self.state("your client")}; {self.server.state("your server")}') from None
         return self
 
     def put(self, n=1):
@@ -71,9 +71,10 @@ class Client(Program):
         said = self.said()
         for asked, answer in zip(self.asked, said):
             if not (answer.isdigit() if asked == 'take' else answer == 'ok'):
-                raise Wrong(f'your client was asked "{asked}", and answered "{answer}"')
+                raise Wrong(f'your client was asked "{asked}", and answered "{answer[:300]}"; '
+                            f'{self.server.state("your server")}')
         if len(said) > len(self.asked):
-            raise Wrong(f'your client printed a line that nobody asked for: "{said[-1]}"')
+            raise Wrong(f'your client printed a line that nobody asked for: "{said[-1][:300]}"')
 
     def done(self):
         return len(self.said()) >= len(self.asked)
@@ -83,8 +84,9 @@ class Client(Program):
                 ANSWER)
         self.check()
         if not self.done():
-            raise Wrong(f'"{self.asked[len(self.said())]}" has no answer: {ANSWER} s without any, or more than a minute; '
-                        f'your client said last: {self.last()}; the server: {self.server.last()}')
+            late = f': {ANSWER} s without any, or more than a minute' if self.status() is None else ''
+            raise Wrong(f'"{self.asked[len(self.said())]}" has no answer{late}; {self.state("your client")}; '
+                        f'{self.server.state("your server")}')
         return self
 
     def silent(self, seconds, why):
@@ -144,7 +146,8 @@ def compare(clients, again=(), lost=(), still=0):
                     raise Wrong(f'one client put {b} before {a}, and another took {a} before {b}')
     left = missing(clients)
     if len(left) > len(lost) + still:
-        raise Wrong(f'never taken, though their puts were answered "ok": {len(left)} items, such as {left[0]}')
+        raise Wrong(('after a consumer was killed: ' if again or lost else '') +
+                    f'never taken, though their puts were answered "ok": {len(left)} items, such as {left[0]}')
 
 
 def drain(consumer, producer, clients, again=(), lost=()):
@@ -378,7 +381,7 @@ def server_stopped():
     for why, client in waiting.items():
         fails(client, 'client', f'{why}, and your server was killed', ANSWER)
     if design('one-sided', 'yes', 'no') == 'no':
-        return 'not judged, because your design says "one-sided: no"'
+        return 'PASS, but that clients go on was not judged: your design says "one-sided: no"'
     try:
         a.put(30)
         b.take(15)
