@@ -92,8 +92,9 @@ void judge(void)
 		outcome(&d.peer, send, text, length[m], NULL);
 		if (m % BATCH != 0)
 			continue;
-		while (n_came < BATCH)
-			n_came += poll_cq(d.you.cq, 1, came + n_came) == 1;
+		for (int n; n_came < BATCH; n_came += n)
+			if ((n = poll_cq(d.you.cq, 1, came + n_came)) < 0)
+				die("ibv_poll_cq returned %d", n);
 		take_messages(&d.you);
 		if (seen.receives < SLOTS + m)
 			die("only %d receives are posted after message %d",
