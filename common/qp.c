@@ -42,6 +42,7 @@ int choose_gid(const struct ibv_gid_entry *t, int n, unsigned ib_port)
 
 	for (int i = 0; i < n; i++) {
 		if (t[i].port_num != ib_port ||
+		    t[i].gid_index > 255 || /* a QP has one byte for it */
 		    t[i].gid_type == IBV_GID_TYPE_ROCE_V1 ||
 		    IN6_IS_ADDR_UNSPECIFIED(t[i].gid.raw))
 			continue;
@@ -58,7 +59,7 @@ struct ibv_gid_entry pick_gid(struct ibv_context *ctx, const struct options *o)
 	static const char *const types[] = { "InfiniBand", "RoCE v1",
 					     "RoCE v2" };
 	const char *dev = ibv_get_device_name(ctx->device);
-	struct ibv_gid_entry t[256], *g = t;
+	struct ibv_gid_entry t[1024], *g = t; /* the GIDs of all ports */
 	char ip[INET6_ADDRSTRLEN];
 
 	if (o->gid_index >= 0) {
@@ -68,14 +69,11 @@ struct ibv_gid_entry pick_gid(struct ibv_context *ctx, const struct options *o)
 			die_err(rc, "GID index %d (-g) of %s", o->gid_index,
 				dev);
 	} else {
-		/* A QP names its GID by one byte, so 256 are enough. One by
-		 * one, because ibv_query_gid_table fails unless there is room
-		 * for the GIDs of all ports. An empty place is an error. */
-		int n = 0;
-		for (uint32_t i = 0; i < 256; i++)
-			if (ibv_query_gid_ex(ctx, o->ib_port, i, &t[n], 0) == 0)
-				n++;
-		int i = choose_gid(t, n, o->ib_port);
+		ssize_t n = ibv_query_gid_table(ctx, t, 1024, 0);
+		if (n < 0)
+			die_err((int)-n, "the GIDs of %s (choose one with -g)",
+				dev);
+		int i = choose_gid(t, (int)n, o->ib_port);
 		if (i < 0)
 			die("%s has no usable GID: has its network interface "
 			    "an IP address?",

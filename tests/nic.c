@@ -114,7 +114,7 @@ typedef long (*any)(long, long, long, long, long, long);
 	}
 CALL(ibv_get_device_list, 0, ENOMEM)
 CALL(ibv_close_device, -1, EIO)
-CALL(_ibv_query_gid_ex, EINVAL, 0)
+CALL(_ibv_query_gid_table, -EINVAL, 0)
 CALL(ibv_alloc_pd, 0, ENOMEM)
 CALL(ibv_dealloc_pd, EBUSY, 0)
 CALL(ibv_create_comp_channel, 0, ENOMEM)
