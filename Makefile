@@ -41,7 +41,7 @@ half_done := $(addprefix -Wno-error=unused-,parameter variable but-set-variable 
 # What is compiled finds common/ and its lesson; an exercise and its judge also judges/.
 includes = -Icommon $(foreach l,$(filter $(LESSONS),$(subst /, ,$1)),-I$l -Ijudges/$l -Ijudges)
 # For the scripts that compile a changed copy.
-export COMPILE = $(CC) $(filter-out -Werror,$(CFLAGS)) -Wno-unused -Icommon
+export COMPILE = $(CC) $(filter-out -Werror -g,$(CFLAGS)) -Wno-unused -Icommon
 export COMMON LDLIBS
 define compile
 @mkdir -p $(@D)
