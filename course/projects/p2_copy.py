@@ -148,9 +148,10 @@ def empty():
 
 
 def big():
-    with place() as p:
+    with place(deadline=5) as p:
         bytes_, most = (content(MIB + 4099) * 64)[:64 * MIB], {'server': 0, 'copy': 0}
-        you = p.copy(p.file(bytes_), 'big')
+        what = f'64 MiB, and the server is stopped (SIGSTOP) twice, for .55 of DEADLINE, which is {p.deadline}'
+        before, you = arrived(), p.copy(p.file(bytes_), 'big')
 
         def look():
             for role, program in (('server', p.server), ('copy', you)):
@@ -159,8 +160,15 @@ def big():
                 if most[role] > 16 * MIB:
                     raise Wrong(f'your {role} may have 16 MiB pinned, and had {most[role] / MIB:.1f}')
             time.sleep(.1)  # the copy needs the CPUs, too
-        p.settle(you, '64 MiB', look)
-        p.done(you, bytes_, 'big', '64 MiB')
+        for mib in 4, 32:  # no wait is longer than DEADLINE, and the whole is
+            p.settle(you, what, lambda m=mib: arrived() - before > m * MIB, .001)
+            p.server.signal(signal.SIGSTOP)
+            end = time.monotonic() + .55 * p.deadline
+            look()
+            time.sleep(max(0, end - time.monotonic()))
+            p.server.signal(signal.SIGCONT)
+        p.settle(you, what, look)
+        p.done(you, bytes_, 'big', what)
         if not any(most.values()):
             raise Wrong('no pinned memory was seen, neither in /proc/PID/status (VmPin) nor by "rdma res show mr"')
 
@@ -223,6 +231,10 @@ def full_disk():
         if p.visible() != ['old'] or p.target('old') != old:
             raise Wrong(f'DIR was full, so it must have only the file "old", as it was; it has {p.visible()}')
         time.sleep(max(0, since + p.deadline + 3 - time.monotonic()))
+        p.into.write('old', b'x')
+        you, what = p.copy(p.file(content(4 * MIB)), 'page'), 'a file that is one page longer than the room in DIR'
+        p.settle(you, what)  # the last write(2) stores a part
+        fails(you, 'copy', what, 1)
         p.copied(three, 'fits', 'DIR has 4 MiB; after two copies that did not fit, and one that was stopped (SIGSTOP) '
                  'for longer than DEADLINE, a file of 3 MiB')
 
