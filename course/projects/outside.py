@@ -183,6 +183,14 @@ class Program:
         pids = self.pids()
         return [found for found in json.loads(shown or '[]') if found.get('pid') in pids]
 
+    def holds(self):
+        """How many QPs, regions and open files it has."""
+        files = 0
+        for pid in self.pids():
+            with contextlib.suppress(OSError):  # it has just ended
+                files += len(os.listdir(f'/proc/{pid}/fd'))
+        return {'QPs': len(self.objects('qp')), 'regions': len(self.objects('mr')), 'open files': files}
+
     def states(self):
         return [qp['state'] for qp in self.objects('qp')]
 

@@ -204,10 +204,17 @@ def two_at_once():
         finally:
             you.signal(signal.SIGCONT)
         p.done(you, first, 'first', 'the copy that was stopped, and continued')
+        time.sleep(.5)  # the server may notice late that they have left
+        had = p.server.holds()
         for n in range(6):  # they come and go
             some = [(p.copy(other, f'{n}x{i}'), f'{n}x{i}') for i in range(4)]
             for you, name in some:
-                p.done(you, second, name, f'four copies at once, after {2 + 4 * n} others')
+                p.done(you, second, name, f'four copies at once, after {3 + 4 * n} others')
+
+        def left():
+            return '; '.join(f'{n} {kind}, and had {had[kind]}' for kind, n in p.server.holds().items() if n - had[kind] > 19)
+        if not within(p.deadline, lambda: not left(), .1):
+            raise Wrong(f'after 24 copies more your server has {left()}: a copy that has ended must leave none')
 
 
 def bad_wires():
