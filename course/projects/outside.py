@@ -31,6 +31,10 @@ class Wrong(Exception):
     """What is said of a stage that fails."""
 
 
+class Local(Wrong):
+    """The same, of what packets do not explain: files, memory, rights."""
+
+
 def within(seconds, look, pause=0.02):
     end = time.monotonic() + seconds
     while not look():
@@ -451,4 +455,4 @@ def fails(you, role, what, seconds):
     lines = [line for line in you.said() if 'FAIL' in line]
     if status == 0 or len(lines) != 1:
         raise Wrong(f'{what}: your {role} must say one line with FAIL on stdout, and end with a status that is not 0: '
-                    f'{len(lines)} lines, status {status}')
+                    f'it said {len(lines)}, and ended with {status}')

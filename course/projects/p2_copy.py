@@ -8,8 +8,8 @@ import socket
 import time
 
 from . import outside
-from .outside import (AT, DEVICES, SERVER, Wrong, arrived, bad_wire, bench, ended, fails, kill_all, machine, patient,
-                      port, sent, within)
+from .outside import (AT, DEVICES, SERVER, Local, Wrong, arrived, bad_wire, bench, ended, fails, kill_all, machine,
+                      patient, port, sent, within)
 
 MIB = 1 << 20
 RIGHTS = {2: 'REMOTE_WRITE', 4: 'REMOTE_READ', 8: 'REMOTE_ATOMIC'}
@@ -117,7 +117,7 @@ def waits_for_the_server(p, name, count):
                             'the server was stopped when it had the bytes')
     finally:
         p.server.signal(signal.SIGCONT)
-    p.done(you, content(20000), name, 'a copy whose server was stopped for a second')
+    p.done(you, content(20000), name, 'frames of 1500 bytes, 500 kbit/s: a copy whose server was stopped for a second')
 
 
 def small():
@@ -131,7 +131,7 @@ def small():
         p.serve(at)
         p.done(you, content(20000), 'small', 'a copy that was started 1 s before the server')
         if p.visible() != ['small']:
-            raise Wrong(f'DIR must have only the file "small"; it has {p.visible()}')
+            raise Local(f'DIR must have only the file "small"; it has {p.visible()}')
     with bad_wire('rate 500kbit'), place(mtu=1500) as p:  # so 20000 bytes take their time
         for count in 3000, 9000, 15000:
             waits_for_the_server(p, f'early{count}', count)
@@ -158,7 +158,7 @@ def big():
                 regions = sum(int(mr.get('mrlen', 0)) for mr in program.objects('mr'))
                 most[role] = max(most[role], program.pinned(), regions)
                 if most[role] > 16 * MIB:
-                    raise Wrong(f'your {role} may have 16 MiB pinned, and had {most[role] / MIB:.1f}')
+                    raise Local(f'your {role} may have 16 MiB pinned, and had {most[role] / MIB:.1f}')
             time.sleep(.1)  # the copy needs the CPUs, too
         for mib in 4, 32:  # no wait is longer than DEADLINE, and the whole is
             p.settle(you, what, lambda m=mib: arrived() - before > m * MIB, .001)
@@ -170,7 +170,7 @@ def big():
         p.settle(you, what, look)
         p.done(you, bytes_, 'big', what)
         if not any(most.values()):
-            raise Wrong('no pinned memory was seen, neither in /proc/PID/status (VmPin) nor by "rdma res show mr"')
+            raise Local('no pinned memory was seen, neither in /proc/PID/status (VmPin) nor by "rdma res show mr"')
 
 
 def lengths():
@@ -200,10 +200,11 @@ def two_at_once():
             with outside.silent_peer(p.at):
                 for name in 'second', 'first':
                     p.done(p.copy(other, name), second, name,
+                           'a peer that says nothing is connected by TCP, '
                            f'a copy to "first" is stopped (SIGSTOP) after 1 MiB, and one to "{name}" must end')
         finally:
             you.signal(signal.SIGCONT)
-        p.done(you, first, 'first', 'the copy that was stopped, and continued')
+        p.done(you, first, 'first', 'the copy that was stopped, and continued when another to "first" had ended')
         time.sleep(.5)  # the server may notice late that they have left
         had = p.server.holds()
         for n in range(6):  # they come and go
@@ -214,7 +215,7 @@ def two_at_once():
         def left():
             return '; '.join(f'{n} {kind}, and had {had[kind]}' for kind, n in p.server.holds().items() if n - had[kind] > 19)
         if not within(p.deadline, lambda: not left(), .1):
-            raise Wrong(f'after 24 copies more your server has {left()}: a copy that has ended must leave none')
+            raise Local(f'after 24 copies more your server has {left()}: a copy that has ended must leave none')
 
 
 def bad_wires():
@@ -236,14 +237,14 @@ def full_disk():
             p.settle(you, what)
             fails(you, 'copy', what, 1)
         if p.visible() != ['old'] or p.target('old') != old:
-            raise Wrong(f'DIR was full, so it must have only the file "old", as it was; it has {p.visible()}')
+            raise Local(f'DIR was full, so it must have only the file "old", as it was; it has {p.visible()}')
         time.sleep(max(0, since + p.deadline + 3 - time.monotonic()))
         p.into.write('old', b'x')
         you, what = p.copy(p.file(content(4 * MIB)), 'page'), 'a file that is one page longer than the room in DIR'
         p.settle(you, what)  # the last write(2) stores a part
         fails(you, 'copy', what, 1)
-        p.copied(three, 'fits', 'DIR has 4 MiB; after two copies that did not fit, and one that was stopped (SIGSTOP) '
-                 'for longer than DEADLINE, a file of 3 MiB')
+        p.copied(three, 'fits', f'DIR has 4 MiB, and in it {p.into.names()}; after two copies that did not fit, and one '
+                 'that was stopped (SIGSTOP) for longer than DEADLINE, a file of 3 MiB')
 
 
 def old_or_new(p, name, old, new, what):
@@ -301,12 +302,12 @@ def killed():
                 old_or_new(p, earlier[0], old, new, earlier[1])
         extra = set(p.visible()) - {name for name, _ in rounds}
         if extra:
-            raise Wrong(f'DIR must have no other files than those that were copied; it has {sorted(extra)}')
+            raise Local(f'DIR must have no other files than those that were copied; it has {sorted(extra)}')
         p.into.watch()
         p.copied(content(30000, 3), 'file0', 'a file, to a name that had one')
         first = p.into.first('file0')
         if first != 'replaced':
-            raise Wrong(f'file0 was {first} before the new file took its place: for a moment nobody could open it, '
+            raise Local(f'file0 was {first} before the new file took its place: for a moment nobody could open it, '
                         'or not the whole of it')
 
 
@@ -342,13 +343,13 @@ def least_rights():
     for role, name in ('server', 'server'), ('client', 'copy'):
         log = logs[role].read('rights')
         if log is None:
-            raise Wrong(f'the judge cannot record what your {name} grants: link libibverbs dynamically')
+            raise Local(f'the judge cannot record what your {name} grants: link libibverbs dynamically')
         logs[role].remove()
         for kind, key, access in map(str.split, log.decode().splitlines()):
             for right, text in RIGHTS.items():
                 if int(access, 16) & right and (role, kind, int(key, 16), right) not in used:
                     thing = f'region with rkey 0x{key}' if kind == 'mr' else f'QP 0x{key}'
-                    raise Wrong(f'your {name} grants {text} on its {thing}, and no packet used it')
+                    raise Local(f'your {name} grants {text} on its {thing}, and no packet used it')
 
 
 def rate(you, size):

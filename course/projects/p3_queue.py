@@ -31,7 +31,7 @@ def design(key, *values):
             name, _, value = line.strip().partition(': ')
             if name == key and value in values:
                 return value
-    raise Wrong(f'{path} must have the line "{key}: {" or ".join(values)}"')
+    raise outside.Local(f'{path} must have the line "{key}: {" or ".join(values)}"')
 
 
 class Client(Program):
@@ -270,7 +270,7 @@ def nothing_lost():
         for client in new:
             client.leave()
     if not within(DEATH, lambda: len(server.objects('qp')) <= most):
-        raise Wrong(f'your server had {most} QPs for 8 clients; all have left, and it has {len(server.objects("qp"))}')
+        raise outside.Local(f'your server had {most} QPs for 8 clients; all have left, and it has {len(server.objects("qp"))}')
 
 
 def bad_wires():
