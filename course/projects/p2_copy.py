@@ -150,7 +150,8 @@ def empty():
 def big():
     with place(deadline=5) as p:
         bytes_, most = (content(MIB + 4099) * 64)[:64 * MIB], {'server': 0, 'copy': 0}
-        what = f'64 MiB, and the server is stopped (SIGSTOP) twice, for .55 of DEADLINE, which is {p.deadline}'
+        stop = .55 * p.deadline  # no wait is longer than DEADLINE, and the whole is
+        what = f'64 MiB, and the server is stopped (SIGSTOP) twice for {stop} s, less than DEADLINE'
         before, you = arrived(), p.copy(p.file(bytes_), 'big')
 
         def look():
@@ -160,10 +161,10 @@ def big():
                 if most[role] > 16 * MIB:
                     raise Local(f'your {role} may have 16 MiB pinned, and had {most[role] / MIB:.1f}')
             time.sleep(.1)  # the copy needs the CPUs, too
-        for mib in 4, 32:  # no wait is longer than DEADLINE, and the whole is
+        for mib in 4, 32:
             p.settle(you, what, lambda m=mib: arrived() - before > m * MIB, .001)
             p.server.signal(signal.SIGSTOP)
-            end = time.monotonic() + .55 * p.deadline
+            end = time.monotonic() + stop
             look()
             time.sleep(max(0, end - time.monotonic()))
             p.server.signal(signal.SIGCONT)
