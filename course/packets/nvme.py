@@ -177,11 +177,12 @@ def main(option, file, page=""):
     text = show(lines if option == "-a" else chosen(lines))
     if option == "-c":
         sys.exit(differs(page, text) or 0)
-    print("\n".join(text) or "nothing was captured")
+    print("\n".join(text) or sys.exit("nothing was captured"))
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # into head, for example
-    if len(sys.argv) < 2:
+    args = sys.argv[1:] if "".join(sys.argv[1:2]).startswith("-") else ["", *sys.argv[1:]]
+    if len(args) != {"": 2, "-a": 2, "-c": 3}.get(args[0]):
         sys.exit(__doc__)
-    main(*sys.argv[1:] if sys.argv[1].startswith("-") else ["", *sys.argv[1:]])
+    main(*args)
