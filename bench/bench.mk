@@ -7,7 +7,7 @@ BOTH := $(patsubst %.c,%.o,$(filter-out %/server.c %/client.c,$(wildcard bench/*
 $(BENCH): $(BOTH:%=$B/%)
 $(BENCH:$B/%=$B/asan/%): $(BOTH:%=$B/asan/%)
 
-bench: $B/pair $(BENCH) $(CONTENDED) $B/09_block_store/server $B/09_block_store/tool ## what each technique costs, and perftest beside it: five minutes
+bench: $B/pair $(BENCH) $(CONTENDED) $B/09_block_store/server $B/09_block_store/tool ## what each technique costs, and perftest beside it: six minutes or more
 	@bench/run $(GROUPS)
 ifeq ($(GROUPS)$(DEV),)
 	@bench/stores

@@ -217,7 +217,7 @@ def tshark(file, *options):
         sys.exit("packets: tshark is not here: type make deps")
     if run.returncode:
         why = run.stderr.strip().split("\n")[-1]
-        sys.exit(f"packets: tshark cannot decode {file}: {why}: type make trace-NN")
+        sys.exit(f"packets: tshark cannot decode {file}: {why}: type make trace-NN, or make watch-nvme")
     return run.stdout
 
 
