@@ -20,7 +20,7 @@ visit_lab() {
 	local fifos
 	fifos=$(mktemp -d) || exit
 	mkfifo "$fifos/ask" "$fifos/answer"
-	(trap - INT && exec lab/lab run course/in-lab) <"$fifos/ask" >"$fifos/answer" & # which ignores SIGINT
+	(trap - INT && exec lab/lab run course/in-lab) <"$fifos/ask" >"$fifos/answer" & # else it ignores SIGINT
 	export LAB_VISIT=$!
 	exec 8>"$fifos/ask" 9<"$fifos/answer"
 	rm -rf "$fifos"

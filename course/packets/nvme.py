@@ -177,7 +177,9 @@ def main(option, file, page=""):
     text = show(lines if option == "-a" else chosen(lines))
     if option == "-c":
         sys.exit(differs(page, text) or 0)
-    print("\n".join(text) or sys.exit("nothing was captured"))
+    if not text:
+        sys.exit("nothing was captured")
+    print("\n".join(text))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ import signal
 import time
 
 from . import outside
-from .outside import (AT, DEVICES, SERVER, Program, Wrong, bad_wire, bench, fails, kill_all, machine, patient, sent,
-                      within)
+from .outside import (AT, DEVICES, SERVER, Local, Program, Wrong, bad_wire, bench, fails, kill_all, machine, patient,
+                      sent, within)
 
 ANSWER = 8  # seconds in which an answer comes that need not wait for others
 DEATH = 1.5  # seconds in which a death is noticed
@@ -31,7 +31,7 @@ def design(key, *values):
             name, _, value = line.strip().partition(': ')
             if name == key and value in values:
                 return value
-    raise outside.Local(f'{path} must have the line "{key}: {" or ".join(values)}"')
+    raise Local(f'{path} must have the line "{key}: {" or ".join(values)}"')
 
 
 class Client(Program):
@@ -270,7 +270,7 @@ def nothing_lost():
         for client in new:
             client.leave()
     if not within(DEATH, lambda: len(server.objects('qp')) <= most):
-        raise outside.Local(f'your server had {most} QPs for 8 clients; all have left, and it has {len(server.objects("qp"))}')
+        raise Local(f'your server had {most} QPs for 8 clients; all have left, and it has {len(server.objects("qp"))}')
 
 
 def bad_wires():
