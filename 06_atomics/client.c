@@ -134,7 +134,7 @@ static void *change_under_lock(void *arg)
 	for (int i = 0; i < LOCKS; i++) {
 		do
 			old = compare_and_swap(w, lock, 0, w->id);
-		while (old != 0 && old != w->id);
+		while (old != 0 && old != w->id); /* ours: an answer was lost */
 		copy(w, IBV_WR_RDMA_READ, record, 16, "RDMA_READ");
 		if (w->buf[0] != w->buf[1])
 			die("act 4: a torn record, under the lock");

@@ -19,23 +19,22 @@ enum { CPU_S = 5, LIMIT_S = 20, WAIT_S = 4 };
  * none; but this program ends here, and a slow wire would outlive it. */
 static void report(const char *what)
 {
-	(void)!write(STDOUT_FILENO, what, strlen(what));
+	const char *parts[] = { "ex: FAIL ", subject, *subject ? ": " : "",
+				what };
+
+	for (int i = 0; i < 4; i++)
+		(void)!write(STDOUT_FILENO, parts[i], strlen(parts[i]));
 	wire_free(); /* NOLINT(bugprone-signal-handler,cert-sig30-c) */
 	_exit(2);    /* not that of die() */
 }
 
-static void crashed(int sig)
+static void stopped(int sig)
 {
-	report(sig == SIGFPE ? "ex: FAIL it crashed: a division by 0 (SIGFPE)\n"
-			     : "ex: FAIL it crashed: an invalid pointer "
-			       "(SIGSEGV)\n");
-}
-
-static void hangs(int sig)
-{
-	(void)sig;
-	report("ex: FAIL it does not return: an endless loop, or a wait for "
-	       "something that never comes\n");
+	report(sig == SIGFPE ? "it crashed: a division by 0 (SIGFPE)\n"
+	       : sig == SIGSEGV || sig == SIGBUS
+		       ? "it crashed: an invalid pointer (SIGSEGV)\n"
+		       : "it does not return: an endless loop, or a wait for "
+			 "something that never comes\n");
 }
 
 static struct options options; /* of every end, but for the device */
@@ -301,7 +300,7 @@ static void ended(int status, void *unused)
 {
 	(void)unused;
 	if (status == 0 && !judged)
-		report("ex: FAIL it ended the program\n");
+		report("it ended the program\n");
 }
 
 int main(void)
@@ -311,14 +310,14 @@ int main(void)
 	options = parse_args(1, (char *[]){ "ex", NULL }, "ex", 0);
 	options.wait_s = WAIT_S;
 	on_exit(ended, NULL);
-	signal(SIGALRM, hangs); /* instead of what parse_args() set */
-	signal(SIGPROF, hangs);
+	signal(SIGALRM, stopped); /* instead of what parse_args() set */
+	signal(SIGPROF, stopped);
 	alarm(LIMIT_S);
 	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value = { CPU_S, 0 } },
 		  NULL);
-	signal(SIGSEGV, crashed);
-	signal(SIGBUS, crashed);
-	signal(SIGFPE, crashed);
+	signal(SIGSEGV, stopped);
+	signal(SIGBUS, stopped);
+	signal(SIGFPE, stopped);
 	wires_free();
 	spoiled = getenv("SPOILED");
 	judge();

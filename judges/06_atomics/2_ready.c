@@ -20,6 +20,8 @@ bool an_error_ends_it = true;
 /* The flag, and what another client makes of it before your last request. */
 static const uint64_t before[] = { 0, 1, 7ULL << 32, 0 },
 		      rivals[] = { 0, 0, 0, 1 };
+static const char *const it_was[] = { "0", "1", "7 << 32",
+				      "0 until somebody else set it" };
 static uint64_t flag, old, rival;
 
 static void set_by_rival(const struct ibv_send_wr *wr)
@@ -49,8 +51,7 @@ void judge(void)
 		flag = before[i];
 		rival = rivals[i];
 		old = 1 - flag; /* what was there misleads */
-		about("the flag was %llu%s", (unsigned long long)flag,
-		      rival ? " until somebody else set it" : "");
+		about("the flag was %s", it_was[i]);
 		watch(&d.you, &(struct watch){ .posts = set_by_rival });
 		bool said = set_ready(&f);
 

@@ -22,6 +22,7 @@ static const struct {
 static uint64_t ticket;                 /* yours */
 static bool overtaken, looked, between; /* your READ of NEXT and your ticket */
 static int late; /* looks at NEXT behind your ticket: one comes at the first */
+static bool by_atomic;    /* lock() looks at SERVING by one */
 enum { FOR_EVER = 2000 }; /* requests */
 
 /* A READ, or an atomic that changes nothing. */
@@ -48,6 +49,7 @@ static void in_lock(const struct ibv_send_wr *wr)
 	bool at_next = wr->wr.rdma.remote_addr == (uintptr_t)&words[NEXT];
 
 	if (only_looks(wr)) {
+		by_atomic |= !at_next && wr->opcode != IBV_WR_RDMA_READ;
 		if (at_next && words[NEXT] == ticket)
 			looked = true;
 		else if (at_next && ++late == 1)
@@ -77,6 +79,12 @@ static void in_lock(const struct ibv_send_wr *wr)
 	}
 }
 
+static void in_unlock(const struct ibv_send_wr *wr)
+{
+	if (by_atomic && wr->opcode == IBV_WR_RDMA_WRITE)
+		wrong("the atomic of a client that waits may undo your WRITE");
+}
+
 void judge(void)
 {
 	open_words();
@@ -85,7 +93,7 @@ void judge(void)
 		words[SERVING] = rounds[i].serving;
 		words[NEXT] = words[SERVING] + rounds[i].waiting;
 		ticket = words[NEXT];
-		overtaken = looked = between = false;
+		overtaken = looked = between = by_atomic = false;
 		late = 0;
 		watch(&duo.you, &(struct watch){ .posts = in_lock });
 		uint64_t got = lock();
@@ -97,7 +105,7 @@ void judge(void)
 			wrong("lock() returned with %d clients before you",
 			      (int)(ticket - words[SERVING]));
 		words[NEXT] += 2; /* more come */
-		watch(&duo.you, &(struct watch){ 0 });
+		watch(&duo.you, &(struct watch){ .posts = in_unlock });
 		unlock(ticket);
 		if (words[SERVING] != ticket + 1)
 			wrong("unlock() serves your ticket %+d, and not +1",

@@ -109,6 +109,9 @@ void judge(void)
 		armed = number < WRITES ? 1 : number == POP_MANY ? MANY : 0;
 		while (take(1))
 			;
+		uint64_t empty = words[HEAD];
+		if (pop() || words[HEAD] != empty)
+			wrong("no slot is free, and pop() changes the head");
 		for (int slot = 1; slot <= SLOTS; slot++)
 			if (!owner[slot])
 				wrong("slot %d is lost", slot);

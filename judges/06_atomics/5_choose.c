@@ -74,10 +74,11 @@ static void run(const char *problem, int how, uint64_t by, int best)
 	if (words[B])
 		update(how, B, -by);
 	if (how == LOCK)
-		write_word(LOCK_WORD, 0);
+		compare_and_swap(LOCK_WORD, 1, 0);
 	if (words[A] != want)
-		wrong("the word must be %d, and is %d", (int)want,
-		      (int)words[A]);
+		wrong("another client's %d comes in between: the word must be "
+		      "%d, and is %d",
+		      (int)theirs_by, (int)want, (int)words[A]);
 	if (seen.posted > best)
 		wrong("right, but %d requests: %d would do", seen.posted, best);
 }

@@ -33,7 +33,7 @@ static const char *const schedules[][2] = {
 static const char *const moments[] = { "B.E", "BE", "BE.BE", NULL };
 enum { ACCESSES = 8 };
 
-static int looks, writes;
+static int looks, writes, blind; /* accesses since your last look() */
 static bool each_access;
 /* What the exercise gets. The version is elsewhere, so that it can only be changed where
  * the judge sees it. */
@@ -82,6 +82,7 @@ uint64_t look(void)
 		wrong("you look for ever, and write nothing (is *version "
 		      "only changed by the functions atomic_...()?)");
 	before_access(&decoy, memory_order_seq_cst);
+	blind = 0;
 	uint64_t v = atomic_load(version);
 
 	if (each_access)
@@ -97,6 +98,10 @@ uint64_t look(void)
 uint64_t *before_access(_Atomic uint64_t *p, memory_order order)
 {
 	look_at_version();
+	if (++blind > 1000)
+		wrong("your loop waits without look(): the other writer moves "
+		      "on "
+		      "only there");
 	if (each_access)
 		other_writer();
 	last_order = order;
@@ -124,7 +129,7 @@ void write_data(uint64_t n)
 static void try(const char *what, const char *its_steps)
 {
 	start(what, first, its_steps);
-	looks = writes = 0;
+	looks = writes = blind = 0;
 	left = first;
 	went_back = released = false;
 	other_writer();

@@ -22,6 +22,7 @@ static struct ibv_mr *theirs, *ours;
 static uint64_t buffers; /* that the writer uses */
 static int halves;       /* that it has written */
 static int buffer_reads; /* of yours */
+static int ends;         /* of leases */
 static int in_a_read;    /* that it writes in the middle of each READ */
 static bool waited;      /* for a lease */
 static bool met;         /* a READ of yours, and the writer */
@@ -77,6 +78,7 @@ static inline void start(uint64_t number, const char *its_moves)
 	memset(&memory, 0, sizeof memory);
 	buffers = number;
 	halves = buffer_reads = in_a_read = requests = looks = others = 0;
+	ends = 0;
 	memset(held, 0, sizeof held);
 	waited = met = false;
 	write_halves(8);
@@ -105,6 +107,7 @@ static inline void before_request(void)
 		for (int b = 0; b < 2; b++)
 			memory.lease[b] = ((memory.lease[b] >> 32) + 1) << 32;
 		others = 0;
+		ends++;
 		write_halves(what == 'E' ? 4 : 2);
 	} else if (what == 'W') {
 		if ((uint32_t)(memory.lease[0] | memory.lease[1]) == 0)

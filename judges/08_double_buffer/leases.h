@@ -8,6 +8,7 @@ extern const char *const schedules[][2]; /* what they are, and the moves */
 void judge(void)
 {
 	static uint64_t to[WORDS];
+	bool thrown = false;
 
 	buffers_up();
 	only_leased = true;
@@ -25,7 +26,13 @@ void judge(void)
 				wrong("your lease is left when you return");
 		}
 		must_be_whole(to, g);
+		thrown |= buffer_reads > 1 + ends;
 		if (met && !lease_ends)
 			wrong("the writer was in a buffer while you READ it");
 	}
+	about("%s", "");
+	if (thrown)
+		wrong("you throw away a buffer that you have the lease of: a "
+		      "slow "
+		      "reader starves");
 }
