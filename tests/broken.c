@@ -373,6 +373,13 @@ static void right(void)
 
 	memcpy(peer.buf, "of the peer", 12);
 	receive(&peer, HALF, 64);
+	pid_t child = fork();
+	if (child ==
+	    0) { /* has a copy of the descriptor, and all is its parent's */
+		ibv_close_device(ctx);
+		_exit(0);
+	}
+	must(waitpid(child, NULL, 0) == child, "waitpid");
 	post(SEND, 0, 64, SIG);
 	wait_for(&peer, 1);
 	wait_for(&us, 1);
@@ -613,20 +620,36 @@ static void refused(void)
 	must(wait_for(&us, 1) != IBV_WC_SUCCESS, "it is not refused");
 }
 
-/* The worst change: the memory is gone. */
+/* The region of a receive goes, and the message comes. */
+static void orphan(void)
+{
+	struct ibv_sge sge = { (uintptr_t)peer.buf, 64, peer.mr->lkey };
+	struct ibv_send_wr *bad, w = request(SEND, &sge);
+	struct ibv_mr *mr = us.mr;
+
+	receive(&us, 0, 64);
+	us.mr = ibv_reg_mr(pd, us.buf, LEN, ALL);
+	must(us.mr && !ibv_dereg_mr(mr), "ibv_dereg_mr");
+	w.send_flags = 0;
+	must(!ibv_post_send(peer.qp, &w, &bad), "ibv_post_send");
+	must(wait_for(&us, 1) != IBV_WC_SUCCESS, "it has no region");
+}
+
+/* The worst change: the memory is gone. It was in two regions. */
 static void freed(void)
 {
 	char *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct ibv_mr *mr = ibv_reg_mr(pd, p, 4096, 0);
-	must(mr != NULL, "ibv_reg_mr");
+	struct ibv_mr *mr = ibv_reg_mr(pd, p, 4096, 0),
+		      *same = ibv_reg_mr(pd, p, 4096, 0);
+	must(mr && same, "ibv_reg_mr");
 	struct ibv_sge s = { (uintptr_t)p, 64, mr->lkey };
 	struct ibv_send_wr w = request(WRITE, &s);
 
 	must(!try_post(w), "ibv_post_send");
 	must(!munmap(p, 4096), "munmap");
 	wait_for(&us, 1);
-	must(!ibv_dereg_mr(mr), "ibv_dereg_mr");
+	must(!ibv_dereg_mr(mr) && !ibv_dereg_mr(same), "ibv_dereg_mr");
 }
 
 /* Faults that break no rule of the device, for random programs: docs/strict.md says that
@@ -685,6 +708,7 @@ static const struct {
 	{ "TOO-MANY-SGE", too_many_sge, 0 },
 	{ "REFUSED", refused, 0 },
 	{ "freed", freed, 0 },
+	{ "orphan", orphan, 0 },
 	{ "early-look", early_look, 0 },
 	{ "changed-back", changed_back, 0 },
 	{ "wrong-bytes", wrong_bytes, 0 },
@@ -990,7 +1014,7 @@ static void run_random(uint64_t seed, size_t fault)
 
 int main(int argc, char **argv)
 {
-	/* All, and those that are rules. */
+	/* All, and those that are rules; a random program may have the receive of orphan. */
 	const size_t all = sizeof cases / sizeof *cases, n = all - 3;
 
 	if (argc == 4) {
@@ -999,7 +1023,7 @@ int main(int argc, char **argv)
 		for (uint64_t i = strtoull(argv[2], NULL, 10); i < to; i++) {
 			fflush(stdout);
 			size_t fault =
-				i % 40 == 0 ? n + i / 40 % 3 : 1 + i % (n - 1);
+				i % 40 == 0 ? n + i / 40 % 3 : 1 + i % (n - 2);
 			run_random(i, faulty ? fault : 0);
 		}
 		return 0;

@@ -9,7 +9,7 @@
 
 #include "strict.h"
 
-#define OF(x) ((struct qp *)find_locked(QP, &(x)->qp_base))
+#define OF(x) ((struct qp *)find(QP, &(x)->qp_base))
 #define NEWEST(x) (&OF(x)->batch[OF(x)->n_batch - 1])
 
 /* From here to the end no other thread uses this QP (man ibv_wr_post, CONCURRENCY). */

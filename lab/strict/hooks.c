@@ -38,9 +38,9 @@ void unlock(const int *was)
 void *next_function(const char *name)
 {
 	/* Of a few there is one of 1.0, too, another ABI, which dlsym() would find first. */
-	void *lib, *f = dlvsym(RTLD_NEXT, name, "IBVERBS_1.1");
+	void *lib, *f = dlvsym(RTLD_NEXT, name, "IBVERBS_1.1")
+				?: dlsym(RTLD_NEXT, name);
 
-	f = f ? f : dlsym(RTLD_NEXT, name);
 	if (!f && (lib = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD)))
 		f = dlsym(lib, name); /* it came by dlopen() */
 	if (!f)
@@ -76,13 +76,13 @@ static void have_region(struct ibv_mr *v, uint64_t iova, int access)
 	struct region *mr = have(REGION, v);
 	mr->iova = iova;
 	mr->access = (unsigned)access;
-	mr->opaque = v->length > 1 << 30 || (access & IBV_ACCESS_ON_DEMAND) ||
-		     !readable(v->addr, 1);
+	mr->opaque = access & IBV_ACCESS_ON_DEMAND || !readable(v->addr, 1);
+	mr->direct = mr->opaque || v->length > 1 << 30;
 	/* Two over the same bytes: one would not know what the other one brings. */
 	for (struct region *m = NULL; (m = next_of(REGION, m));)
 		if (m != mr && m->o.mr->addr < v->addr + v->length &&
 		    v->addr < m->o.mr->addr + m->o.mr->length)
-			m->opaque = mr->opaque = true;
+			m->direct = mr->direct = true;
 }
 
 /* ibv_rereg_mr is ibv_dereg_mr and ibv_reg_mr. */
@@ -144,22 +144,20 @@ NAMED(int, ibv_destroy_comp_channel, (struct ibv_comp_channel * ch), (ch),
 /* Vendors' calls make some that we have not seen. */
 static struct cq *cq_of(struct ibv_cq *v)
 {
-	struct cq *cq = find(CQ, v);
-
-	return cq ? cq : have(CQ, v);
+	return find(CQ, v) ?: have(CQ, v);
 }
 
 /* Without the lock: it waits until all events are acknowledged, perhaps by another thread. */
-#define DESTROY(kind, name, type, before)             \
-	int name(struct type *v)                      \
-	{                                             \
-		struct obj *o = find_locked(kind, v); \
-                                                      \
-		before;                               \
-		int rc = NEXT(name)(v);               \
-		LOCKED;                               \
-		gone(o, rc);                          \
-		return rc;                            \
+#define DESTROY(kind, name, type, before)      \
+	int name(struct type *v)               \
+	{                                      \
+		struct obj *o = find(kind, v); \
+                                               \
+		before;                        \
+		int rc = NEXT(name)(v);        \
+		LOCKED;                        \
+		gone(o, rc);                   \
+		return rc;                     \
 	}
 /* Before it is destroyed: are they? Another thread has a second for it. */
 static void acked(struct ibv_cq *v)
@@ -210,7 +208,7 @@ static int poll_cq(struct ibv_cq *v, int n, struct ibv_wc *wc)
 		return got;
 	if (k > cq->n_held)
 		k = cq->n_held;
-	if (behaves && !cq->armed && !cq->woken && !cq->ex.start_poll &&
+	if (behaves && k && !cq->armed && !cq->woken && !cq->ex.start_poll &&
 	    dice(4) == 0)
 		k = dice(k + 1);
 	memcpy(wc, cq->held, k * sizeof *wc);
@@ -311,7 +309,7 @@ static int polled_ex(struct ibv_cq_ex *x, int rc)
 	x->wr_id = wc.wr_id;
 	return 0;
 }
-#define EX_CQ(x) ((struct cq *)find_locked(CQ, x))->ex
+#define EX_CQ(x) ((struct cq *)find(CQ, x))->ex
 static int start_poll(struct ibv_cq_ex *x, struct ibv_poll_cq_attr *attr)
 {
 	return polled_ex(x, EX_CQ(x).start_poll(x, attr));
@@ -516,6 +514,7 @@ NAMED(struct ibv_context *, ibv_open_device, (struct ibv_device * device),
 int ibv_close_device(struct ibv_context *ctx)
 {
 	LOCKED;
-	drop_all(ctx);
+	if (getpid() == self) /* in a child it closes a copy */
+		drop_all(ctx);
 	return NEXT(ibv_close_device)(ctx);
 }

@@ -30,17 +30,16 @@ void *next_of(enum kind kind, void *before)
 
 void *find(enum kind kind, const void *key)
 {
+	LOCKED;
 	struct obj *o = NULL;
 
 	while ((o = next_of(kind, o)) && o->key != key)
 		;
+	if (o) { /* soon again, perhaps: there may be many */
+		LIST_REMOVE(o, link);
+		LIST_INSERT_HEAD(&objects[kind], o, link);
+	}
 	return o;
-}
-
-void *find_locked(enum kind kind, const void *key)
-{
-	LOCKED;
-	return find(kind, key);
 }
 
 void *have(enum kind kind, void *key)

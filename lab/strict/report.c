@@ -125,8 +125,8 @@ void report(const char *rule, struct req *r, const struct trace *from,
 	for (int i = 1;
 	     i < DEPTH && (map = map_of(from->at[i])) && !*map->l_name; i++)
 		write_name(to, " < ", from->at[i]);
-	if (r && from != &r->from)
-		write_name(to, "; posted by ", r->from.at[0]);
+	for (int i = 0; i < 2 && r && from != &r->from; i++)
+		write_name(to, i ? " < " : "; posted by ", r->from.at[i]);
 	if (r)
 		fprintf(to, ", qp %u, wr_id %lu", r->qp_num,
 			(unsigned long)r->wr_id);

@@ -53,16 +53,16 @@ static bool make_shadow(struct region *mr)
 {
 	size_t len = mr->o.mr->length;
 
-	mr->opaque |= !mr->shadow &&
+	mr->direct |= !mr->shadow &&
 		      len / 4096 > (size_t)sysconf(_SC_AVPHYS_PAGES) / 2;
-	if (mr->shadow || mr->opaque)
+	if (mr->shadow || mr->direct)
 		return mr->shadow;
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mr->shadow = NEXT(ibv_reg_mr_iova2)(mr->o.mr->pd, p, len, (uintptr_t)p,
 					    IBV_ACCESS_LOCAL_WRITE);
-	mr->opaque = !mr->shadow;
-	if (mr->opaque)
+	mr->direct = !mr->shadow;
+	if (mr->direct)
 		munmap(p, len);
 	return mr->shadow;
 }
@@ -225,8 +225,7 @@ static void fail(struct req *r, struct ibv_wc *wc)
 	wc->qp_num = said.qp_num;
 	wc->vendor_err = said.vendor_err;
 	for (struct qp *qp = NULL; r->queue && (qp = next_of(QP, qp));)
-		if (qp->num == (r->qp_num ? r->qp_num
-					  : said.qp_num) && /* or SRQ */
+		if (qp->num == (r->qp_num ?: said.qp_num) && /* or SRQ */
 		    qp->o.ctx == r->queue->qp->o.ctx)
 			qp->state = IBV_QPS_ERR;
 }
@@ -242,12 +241,13 @@ void finish(struct ibv_wc *wc)
 	if (wc->wr_id >> 48 != ours >> 48)
 		return; /* of a queue that we do not know */
 	wc->wr_id = r->wr_id;
+	if (r->queue &&
+	    (!failed || (r->queue->recv && wc->status != IBV_WC_WR_FLUSH_ERR)))
+		check_orphan(r->queue->qp);
 	if (failed)
 		fail(r, wc);
 	if (!r->queue)
 		return; /* given up, or refused by the post and done nevertheless */
-	if (!failed)
-		check_orphan(r->queue->qp);
 	/* A completion stands for all that was posted to the send queue before it. */
 	struct req *first = r->queue->recv ? r : TAILQ_FIRST(&r->queue->reqs);
 	for (struct req *next, *end = TAILQ_NEXT(r, link); first != end;
@@ -280,7 +280,8 @@ static bool look_at_others(struct use *u)
 	bool waits = false;
 
 	for (struct use *v = LIST_FIRST(&uses); v; v = LIST_NEXT(v, link)) {
-		if (v->mr != u->mr || !meet(u, v) || (!u->dest && !v->dest))
+		if (!meet(u, v) || (!u->dest && !v->dest) ||
+		    (v->mr != u->mr && u->mr->opaque))
 			continue;
 		u->check = false;
 		other = v->req->queue;
@@ -315,6 +316,7 @@ static struct region *region_of(struct req *r, const struct ibv_sge *s,
 		    s->lkey) /* a parent domain has the handle of its PD */
 			*(m->o.mr->pd->handle == qp->pd->handle ? &mr
 								: &other) = m;
+	find(REGION, mr ? mr->o.key : NULL); /* to the front */
 	const uint64_t offset = mr ? s->addr - mr->iova : 0;
 	const size_t length = mr ? mr->o.mr->length : 0;
 	if (!mr)
@@ -347,7 +349,7 @@ static void name_bytes(struct req *r, struct ibv_sge *s, bool dest)
 			   .len = s->length,
 			   .dest = dest,
 			   .check = !mr->opaque };
-	if ((look_at_others(u) || (dest && !mr->opaque)) && make_shadow(mr)) {
+	if ((look_at_others(u) || (dest && !mr->direct)) && make_shadow(mr)) {
 		char *shadow = fill_shadow(u);
 		s->addr = (uintptr_t)shadow;
 		s->lkey = mr->shadow->lkey;

@@ -70,7 +70,8 @@ struct region {
 	uint64_t iova; /* what an SGE calls its beginning */
 	unsigned access;
 	struct ibv_mr *shadow; /* where the device writes; NULL: not yet */
-	bool opaque; /* the CPU cannot read it, or it is too large: only counted */
+	bool opaque;           /* the CPU cannot read it: only counted */
+	bool direct; /* no shadow: too large, or another one has bytes of it */
 };
 
 struct cq {
@@ -111,7 +112,6 @@ struct qp {
 };
 
 void *find(enum kind kind, const void *key);
-void *find_locked(enum kind kind, const void *key);
 /* The next one after `before`, or after NULL the first. */
 void *next_of(enum kind kind, void *before);
 /* libibverbs made it, or (with status rc) took it back; NULL: one that we do not know. */
