@@ -14,7 +14,8 @@
  *     checksum_read.
  * Four buffers and a generation (lesson 08). One client writes, and knows the
  * generation. FETCH_AND_ADD publishes the next one.
- *     buffers_read, by a client that has READ nothing before; buffers_update.
+ *     buffers_read, by a client that has READ nothing before, and READs one
+ *     buffer; buffers_update.
  * Two buffers, a generation, and a count of readers for each buffer, which
  * FETCH_AND_ADD changes: the five requests of the reader in exercise 8.3, in order
  * (generation, in, generation, buffer, out).

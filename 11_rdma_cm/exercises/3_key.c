@@ -11,9 +11,9 @@
  *   byte 16 to 19  rkey, each in big endian (be64toh, be32toh: man endian)
  *
  * Write ask(). The id knows its way to the server, and has a QP. Connect it so that
- * one READ may be under way, and lost packets are sent again; wait for the server's
- * answer. If it says yes, fill in *memory and return true. At REJECTED or UNREACHABLE
- * return false. Either way no event may be left that is not acknowledged.
+ * one READ may be under way, and lost packets are sent again, but not for ever; wait for
+ * the server's answer. If it says yes, fill in *memory and return true. At REJECTED or
+ * UNREACHABLE return false. Either way no event may be left that is not acknowledged.
  *
  * The judge calls ask() three times: yes, no, no answer. The first time it then READs
  * from the memory, and destroys the id. You may wait for events without a deadline:

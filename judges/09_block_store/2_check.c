@@ -21,7 +21,7 @@
 static const char *const names[] = { "ST_OK",        "ST_NO_SUCH_BLOCK",
 				     "ST_BAD_COUNT", "ST_UNKNOWN_OPERATION",
 				     "ST_BAD_TAG",   "ST_IO_ERROR" };
-static const char *const operations[] = { "0", "OP_READ", "OP_WRITE",
+static const char *const operations[] = { "operation 0", "OP_READ", "OP_WRITE",
 					  "OP_WRITE_EARLY", "OP_FLUSH" };
 static const struct volume small = { .begin = 1 << 20, .blocks = 256 };
 static const struct volume locked = { .begin = 0,
@@ -60,14 +60,15 @@ static void compare_with(const struct volume *v, uint32_t operation,
 			 uint64_t first, uint32_t count)
 {
 	struct command c = { .operation = operation,
+			     .tag = TAGS, /* others look at it */
 			     .first = first,
 			     .count = count };
 	uint64_t at = 7, want = 7;
 	enum status expected = right(v, &c, &want);
 	enum status status = look_at(v, &c, &at);
-	char what[16];
+	char what[24];
 
-	snprintf(what, sizeof what, "%u", operation);
+	snprintf(what, sizeof what, "operation %u", operation);
 	about("%s, first %llu, count %u, %s of %llu blocks",
 	      operation <= OP_FLUSH ? operations[operation] : what,
 	      (unsigned long long)first, count,
@@ -113,6 +114,9 @@ void judge(void)
 								10 + k,
 							(uint32_t)n);
 					}
+	/* OP_READ in 3 bits, in 8, in a shift */
+	for (int bit = 3; bit < 32; bit++)
+		compare_with(&small, 1u << bit | OP_READ, 0, 1);
 	compare_with(&small, UINT32_MAX, 0, 1);
 	compare_with(&small, OP_READ, 0, 257); /* 1 in 8 bits, in 16 */
 	compare_with(&huge, OP_READ, 0, 65537);

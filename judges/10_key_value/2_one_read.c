@@ -141,6 +141,10 @@ void judge(void)
 	put(5, KEY + SLOTS, VALUE_NOW);
 	expect(KEY, 0, 2);
 
+	start("the first slot was never used");
+	put(6, KEY + SLOTS + 1, VALUE_NOW);
+	expect(KEY, 0, 1);
+
 	start("the key is deleted");
 	put(5, KEY, 0);
 	expect(KEY, 0, 1);

@@ -63,6 +63,7 @@ void judge(void)
 	try("whose name has 20 letters", long_one, sizeof long_one - 1, 4,
 	    "01234567890123456789");
 	try("that speaks 1 to 2", "KV\1\2\3bob", 8, 2, "bob");
+	try("that speaks 3 only", "KV\3\3\3bob", 8, 3, "bob");
 	try("that speaks 1 only", "KV\1\1\3bob", 8, 0, "");
 	try("that speaks 5 to 9", "KV\5\x09\3bob", 8, 0, "");
 	try("that speaks 200 to 201", "KV\xc8\xc9\3bob", 8, 0, "");

@@ -78,7 +78,8 @@ static void read_it(const struct memory *m)
 		wrong("retry_count 0: a packet that was lost is not sent "
 		      "again");
 	if (qp.retry_cnt == 7)
-		wrong("retry_count 7: rxe tries for ever (a NIC eight times)");
+		wrong("retry_count 7, which NULL means, too: rxe tries for "
+		      "ever");
 	int rc = ibv_post_send(you.id->qp, &read, &bad);
 	if (rc)
 		wrong("no READ can be posted: which depth has the connection?");

@@ -19,7 +19,7 @@
 enum { CLIENTS = 3 };
 
 /* wrong() says what the clients are about. What the server did wrong goes by die(). */
-static atomic_int accepted, released, disconnected;
+static atomic_int accepted, released, disconnected, rejected;
 static atomic_int gone; /* clients that have begun to disconnect */
 static const struct rdma_cm_id *unwanted; /* asked for last */
 static struct side late; /* comes while the second is accepted */
@@ -33,6 +33,8 @@ bool wanted(const struct rdma_cm_event *event)
 	const char *data = event->param.conn.private_data;
 	bool yes = data && data[0] == 'y';
 
+	if (!yes && event->id->qp)
+		die("prepare() is called for a client that is not wanted");
 	unwanted = yes ? NULL : event->id;
 	return yes;
 }
@@ -102,6 +104,7 @@ int rdma_reject(struct rdma_cm_id *id, const void *reason, uint8_t len)
 
 	if (len > 0)
 		die("a client was rejected with a reason");
+	rejected += id->channel == watched;
 	*(void **)&call = library("rdma_reject");
 	return call(id, reason, len);
 }
@@ -163,6 +166,9 @@ void judge(void)
 	if (disconnected < CLIENTS)
 		die("it returned, and did not disconnect from %d of %d clients",
 		    CLIENTS - disconnected, CLIENTS);
+	if (rejected < 2)
+		die("it returned, and did not reject %d of 2 clients",
+		    2 - rejected);
 	if (got > given_back)
 		die("it returned, and has not acknowledged an event");
 	if (released != CLIENTS + 2)
