@@ -301,6 +301,17 @@ def cut(victims, operation, survivor):
     time.sleep(DEATH)
 
 
+def last_words(victim, operation, delay):
+    """Kills it as soon as it has printed its answer: what it sent after that is lost."""
+    pids, near = victim.pids(), machine('client')
+    near.netem('delay', '250ms')
+    within(ANSWER, operation(victim).done, 0)
+    victim.kill(pids)
+    near.netem()  # what it sent after its answer is still here, and lost now
+    near.netem('delay', delay)
+    victim.check()
+
+
 def producer_dies():
     _, clients = queue(2, 3)
     victim, producer, consumer = clients
@@ -311,8 +322,9 @@ def producer_dies():
     consumer.take(2).answered()
     drain(consumer, producer, clients)
     with bad_wire('delay 40ms'):
-        _, clients = queue(16, 7)
-        *victims, producer, consumer = clients
+        _, clients = queue(16, 8)
+        first, *victims, producer, consumer = clients
+        last_words(first, Client.put, '40ms')
         cut(victims, Client.put, producer)
         producer.put().answered()
         drain(consumer.take(), producer, clients)
@@ -352,13 +364,7 @@ def consumer_dies():
         _, clients = queue(16, 6)
         first, *victims, producer, consumer = clients
         producer.put(9).answered()
-        pids, near = first.pids(), machine('client')
-        near.netem('delay', '250ms')
-        within(ANSWER, first.take().done, 0)
-        first.kill(pids)
-        near.netem()  # what it sent after its answer is still here, and lost now
-        near.netem('delay', '100ms')
-        first.check()
+        last_words(first, Client.take, '100ms')
         cut(victims, Client.take, consumer)
         drained([first, *victims])
 
