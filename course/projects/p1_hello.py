@@ -134,7 +134,7 @@ def peer_dies():
             you = yours(role, at, deadline=6 if kill else 3)
             if not patient(them.said, you.work):
                 raise Wrong(f'your {role} does not connect; {you.state()}')
-            within(4, lambda m=mode, t=them: m != 'mute' or ': got ' in t.last())
+            within(4, lambda m=mode, t=them: m != 'mute' or "has the other's 'B'" in t.last())
             if kill:
                 them.kill()
             paired.append((them, you, role, f'the peer of your {role} was killed {when}' if kill else

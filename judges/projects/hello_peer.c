@@ -117,8 +117,11 @@ int main(int argc, char **argv)
 		if (!at_once)
 			post(&ep, &send);
 	}
-	if (strcmp(mode, "mute") == 0)
+	if (strcmp(mode, "mute") == 0) {
+		tcp_recv(&ep, in, 1, "the other's 'B'");
+		say("has the other's 'B'");
 		pause();
+	}
 	usleep(400000); /* who does not wait for our 'B' hangs up by then */
 	barrier(&ep);
 	struct pollfd reset = { .fd = ep.sock };
