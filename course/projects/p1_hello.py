@@ -52,7 +52,7 @@ def talk(role, mode=''):
     if mode:
         theirs, mine = 'p', 'y'
     wire, you = outside.Wire(), yours(role, at, mine, deadline=20 if alone else 6, **PAUSE if mode else {})
-    within(1, lambda: not alone or you.status() is not None)  # it tries again
+    within(8 * alone, lambda: not alone or you.status() is not None)  # it tries again, as DEADLINE is 20
     them = peer(other(role), at, theirs, mode)
     patient(lambda: them.status() is not None, lambda: (you.work(), them.work(), sent()))
     said = them.said()
