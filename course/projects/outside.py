@@ -455,4 +455,4 @@ def fails(you, role, what, seconds):
     lines = [line for line in you.said() if 'FAIL' in line]
     if status == 0 or len(lines) != 1:
         raise Wrong(f'{what}: your {role} must say one line with FAIL on stdout, and end with a status that is not 0: '
-                    f'it said {len(lines)}, and ended with {status}')
+                    f'it said {len(lines)} such lines, and ended with {status}')

@@ -57,7 +57,8 @@ def talk(role, mode=''):
     patient(lambda: them.status() is not None, lambda: (you.work(), them.work(), sent()))
     said = them.said()
     if f'{other(role)}: connected' not in said:
-        raise Wrong(f'your {role} does not connect to its peer, which says: {them.last()}; {you.state()}')
+        asked = ' (does it listen on IPv4, on PORT of any address?)' if role == 'server' else ''
+        raise Wrong(f'your {role} does not connect to its peer{asked}, which says: {them.last()}; {you.state()}')
     if f'{other(role)}: got {mine}' not in said:
         got = [line for line in said if ': got ' in line][-1:]
         raise Wrong(f'your {role} has "{mine}" on stdin and must SEND it; the {other(role)} says: '

@@ -136,7 +136,8 @@ def compare(clients, again=(), lost=(), still=0):
             raise Wrong(f'an item was taken that no client had put: {value}')
         times[value] = times.get(value, 0) + 1
         if times[value] > 1 + [last for client in again for last in client.got()[-1:]].count(value):
-            raise Wrong(f'item {value} was taken {times[value]} times')
+            declared = 'your design says "consumer-death: lost"; ' if lost else ''
+            raise Wrong(f'{declared}item {value} was taken {times[value]} times')
     for put in puts if not again else []:
         place = {value: n for n, value in enumerate(put)}
         for values in taken:
@@ -147,7 +148,7 @@ def compare(clients, again=(), lost=(), still=0):
     left = missing(clients)
     if len(left) > len(lost) + still:
         raise Wrong(('after a consumer was killed: ' if again or lost else '') +
-                    f'never taken, though their puts were answered "ok": {len(left)} items, such as {left[0]}')
+                    f'never taken, though their puts were answered "ok": {len(left)} of the items; the first is {left[0]}')
 
 
 def drain(consumer, producer, clients, again=(), lost=()):
