@@ -79,13 +79,13 @@ class Client(Program):
     def done(self):
         return len(self.said()) >= len(self.asked)
 
-    def answered(self):
+    def answered(self, why=''):
         patient(lambda: self.done() or self.status() is not None, lambda: len(self.said()) or -self.work(),  # its start
                 ANSWER)
         self.check()
         if not self.done():
             late = f': {ANSWER} s without any, or more than a minute' if self.status() is None else ''
-            raise Wrong(f'"{self.asked[len(self.said())]}" has no answer{late}; {self.state("your client")}; '
+            raise Wrong(f'{why}"{self.asked[len(self.said())]}" has no answer{late}; {self.state("your client")}; '
                         f'{self.server.state("your server")}')
         return self
 
@@ -313,6 +313,16 @@ def last_words(victim, operation, delay):
     victim.check()
 
 
+def cannot_print():
+    """A client whose stdout is a full pipe, and the end of it that nobody reads."""
+    reads, writes = os.pipe()
+    os.write(writes, b'\n' * fcntl.fcntl(writes, fcntl.F_SETPIPE_SZ, 4096))
+    blocked = Client(stdout=writes)
+    os.close(writes)
+    patient(lambda: 'RTS' in blocked.states(), blocked.work)  # it may connect later, too
+    return blocked, reads
+
+
 def producer_dies():
     _, clients = queue(2, 3)
     victim, producer, consumer = clients
@@ -339,11 +349,7 @@ def consumer_dies():
 
     _, clients = queue(8, 4)
     waiting, printed, producer, consumer = clients
-    reads, writes = os.pipe()  # one that is full: this client cannot print
-    os.write(writes, b'\n' * fcntl.fcntl(writes, fcntl.F_SETPIPE_SZ, 4096))
-    blocked = Client(stdout=writes)
-    os.close(writes)
-    patient(lambda: 'RTS' in blocked.states(), blocked.work)  # it may connect later, too
+    blocked, reads = cannot_print()
     waiting.take().silent(0.5, 'the queue is empty').kill()
     time.sleep(DEATH)
     producer.put().answered()
@@ -361,6 +367,19 @@ def consumer_dies():
     seen = [value for value in consumer.got() if value in values]
     if seen != sorted(seen, key=values.index):
         raise Wrong(f'a consumer was killed before it could print {values[0]}, so {values[1]} must not come before it')
+    if again:
+        holder, reads = cannot_print()
+        producer.put().answered()
+        holder.take()
+        time.sleep(1)
+        consumer.take()
+        time.sleep(0.5)
+        holder.kill()
+        os.close(reads)
+        consumer.answered('a consumer was killed before it could print its item, and one that waits does not get it: ')
+    producer.put(8).answered('consumers were killed, the queue is empty, and it takes fewer than CAPACITY items: ')
+    producer.put().silent(0.5, 'the queue is full, after consumers were killed')
+    drained([blocked], [printed])
     with bad_wire('delay 100ms'):
         _, clients = queue(16, 6)
         first, *victims, producer, consumer = clients
