@@ -164,7 +164,7 @@ def drain(consumer, producer, clients, again=(), lost=()):
 def one_of_each():
     design('one-sided', 'yes', 'no')
     design('consumer-death', 'lost', 'again')
-    _, clients = queue(1, 2)
+    wire, (_, clients) = outside.Wire(), queue(1, 2)
     producer, consumer = clients
     for value in [1, (1 << 31) - 1, *fresh(2)]:
         for client, operation in (producer, f'put {value}'), (consumer, 'take'):
@@ -174,6 +174,8 @@ def one_of_each():
             if not within(0.2, lambda b=before: sent() > b):
                 raise Wrong(f'"{operation}" was answered, and no RoCE packet was sent: an item must go by RDMA')
         compare(clients)
+    if not wire.frames():
+        raise Wrong('no packet crossed the wire: are your QPs on the devices that DEVICE says?')
     producer.put(2).silent(0.7, 'the queue is full: CAPACITY is 1')
     consumer.take(2)
     answered(clients)
@@ -191,9 +193,13 @@ def order():
     compare([producer, consumer])
     producer.ask('put 7', 'put 7').answered()
     consumer.take(2).answered()
-    _, (producer,) = queue(1024, 1)
-    for _ in range(2):
-        producer.put(50).answered()
+    _, clients = queue(1024, 2)
+    producer, consumer = clients
+    for n in [60] * 17 + [4]:
+        producer.put(n).answered('CAPACITY is 1024: ')
+    for n in [60] * 17 + [4]:
+        consumer.take(n).answered('the queue has 1024 items: ')
+    compare(clients)
 
 
 def several():
@@ -272,6 +278,15 @@ def nothing_lost():
             client.leave()
     if not within(DEATH, lambda: len(server.objects('qp')) <= most):
         raise Local(f'your server had {most} QPs for 8 clients; all have left, and it has {len(server.objects("qp"))}')
+    with bad_wire('delay 10ms'):
+        _, clients = queue(3, 8)
+        clients[0].put(30)
+        clients[1].put(30)
+        clients[2].take(60)
+        for client in clients[3:]:  # while the three are at work
+            client.leave()
+        answered(clients)
+        compare(clients)
 
 
 def bad_wires():
