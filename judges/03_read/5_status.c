@@ -22,6 +22,8 @@
 #include "5_status.h"
 #include "wire.h"
 
+bool an_error_ends_it = true;
+
 enum { N = 6, FIRST_TAG = 1000 };
 
 /* The result that each command must get. */
@@ -90,6 +92,7 @@ static void posts(const struct ibv_send_wr *wr)
 		memcpy(&status, at, sizeof status);
 	int i = (int)(is_read ? (at - room) / ROOM : status.tag - FIRST_TAG);
 
+	about("%s", "");
 	if (i < 0 || i >= N)
 		wrong("there is no command for what you post");
 	about("command %d", i);
@@ -157,6 +160,7 @@ void judge(void)
 		0xfffffff0; /* below 0, if somebody takes it for an int */
 	watch(&d.you, &eyes);
 	serve(&d.you, c, N, room, to->lkey);
+	about("%s", "");
 	for (int i = 0; i < N; i++)
 		if (state[i] != SENT)
 			wrong("you returned, and command %d has no status", i);

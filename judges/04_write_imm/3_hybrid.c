@@ -53,8 +53,12 @@ static void posts(const struct ibv_send_wr *wr)
 		wrong("you post a request before you took the peer's message");
 	if (!is_write && seen.posted == 0)
 		wrong("\"done\" was posted, and no WRITE before it");
+	if (wr->opcode == IBV_WR_SEND_WITH_IMM && wr->num_sge)
+		wrong("\"done\" has bytes, and it must be empty");
 	if (is_write && wr->wr.rdma.remote_addr != be64toh(offer.addr))
 		wrong("the WRITE goes to another address than offered");
+	if (is_write && wr->wr.rdma.rkey != be32toh(offer.rkey))
+		wrong("the WRITE has another rkey than offered");
 	if (wr->num_sge && wr->sg_list->length > room)
 		wrong("a WRITE of %u bytes, and there is room for %u",
 		      wr->sg_list->length, room);
@@ -112,10 +116,11 @@ void judge(void)
 	for (int k = 0; k < SIZE; k++)
 		yours.data[k] = (char)('A' + k % 23);
 	struct ibv_mr *mr = open_memory(&d.you, &yours, sizeof yours);
-	struct ibv_mr *to = open_memory(&d.peer, memory, SIZE);
 	offer_mr = open_memory(&d.peer, &offer, sizeof offer);
 
 	for (int i = 0; i < OFFERS; i++) {
+		struct ibv_mr *to = open_memory(&d.peer, memory, SIZE);
+
 		about("offer %d", i);
 		offered = false;
 		offer = (struct offer){

@@ -25,6 +25,8 @@
 #include "5_asleep.h"
 #include "library.h"
 
+bool an_error_ends_it = true;
+
 enum { RECEIVES = 4, UNKNOWN = 9 };
 enum when { ASLEEP, GAP, WITH, END }; /* WITH: behind the one before it */
 
@@ -74,6 +76,8 @@ static void looks(void)
 		wrong("you look at the empty CQ again and again");
 	if (messages[seen.found].when == END)
 		wrong("there was STOP, and you look for another message");
+	if (seen.receives > RECEIVES + seen.found)
+		wrong("more receives are posted than messages came");
 }
 
 static void arms(bool solicited_only)
@@ -143,6 +147,9 @@ void judge(void)
 		wrong("you called%s, and it should be%s", calls, right);
 	if (returned != 2)
 		wrong("2 chunks are missing, and you returned %d", returned);
+	if (seen.receives != RECEIVES + seen.found)
+		wrong("%d messages came, and you posted %d receives again",
+		      seen.found, seen.receives - RECEIVES);
 	if (d.you.cq->comp_events_completed != events)
 		wrong("%u of %u events were acknowledged",
 		      d.you.cq->comp_events_completed, events);

@@ -27,9 +27,13 @@ static void judge_request(const struct ibv_send_wr *wr)
 					      &box.ready };
 	static const char *const names[] = { "length", "text", "ready word" };
 	bool inlined = wr->send_flags & IBV_SEND_INLINE;
-	uint64_t from = wr->sg_list->addr, to = wr->wr.rdma.remote_addr;
+	uint64_t to = wr->wr.rdma.remote_addr;
 
 	about("request %d", seen.posted + 1);
+	if (wr->num_sge < 1 || !wr->sg_list)
+		wrong("it has no bytes: look at sg_list and num_sge");
+	uint64_t from = wr->sg_list->addr;
+
 	if (seen.posted > 2)
 		wrong("three are enough");
 	if (to != (uintptr_t)places[seen.posted])

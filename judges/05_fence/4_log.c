@@ -27,6 +27,7 @@ static int number;          /* from 0; so many others come before it */
 static void judge_request(const struct ibv_send_wr *wr)
 {
 	bool fence = wr->send_flags & IBV_SEND_FENCE;
+	size_t len = 0;
 
 	if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		if (fence)
@@ -44,6 +45,11 @@ static void judge_request(const struct ibv_send_wr *wr)
 	if (place && wr->wr.rdma.remote_addr == (uintptr_t)&place->valid &&
 	    seen.posted < 2)
 		wrong("valid is written before the text");
+	for (int i = 0; i < wr->num_sge; i++)
+		len += wr->sg_list[i].length;
+	if (seen.posted < 2 && wr->wr.rdma.remote_addr == (uintptr_t)place &&
+	    len == sizeof *place && (wr->num_sge > 1 || writer.entry.valid))
+		wrong("text and valid in one WRITE, whose bytes have no order");
 }
 
 static void judge_entry(void)
