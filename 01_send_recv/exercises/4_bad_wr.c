@@ -8,7 +8,7 @@
  *
  * Write post_all(): each request of the list is sent exactly once, in the
  * order of the list. Give a request that was refused one buffer (num_sge = 1);
- * change no other request. If it is refused again, end the program with
+ * change nothing else. If it is refused again, end the program with
  * die("what"). (man ibv_post_send says what is in bad.)
  *
  * The judge calls post_all() with three lists of four messages and looks at what

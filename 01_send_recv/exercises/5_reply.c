@@ -19,10 +19,11 @@
  * - post_slot(ep, slot) posts a slot again. Do that before you post the reply that
  *   lets the client send the next request, but not before answer() has read it.
  * wait_wc(ep) returns the next completion, of either kind: receives have the opcode
- * IBV_WC_RECV, SENDs IBV_WC_SEND. post(ep, list) posts, or ends the program.
+ * IBV_WC_RECV, SENDs IBV_WC_SEND. post(ep, list) posts, or ends the program; end it
+ * at a bad status, too: die("what").
  *
  * The judge is the client. It calls serve() once and compares each reply with its
- * request. Now serve() does what most people would write first.
+ * request.
  */
 #include "5_reply.h"
 

@@ -18,7 +18,7 @@
 
 bool an_error_ends_it = true;
 
-enum { CALLS = 8, GAP = 9 };
+enum { CALLS = 8, GAP = 1 };
 
 /* n pieces. In front of which is a gap here, and over there: a bit each. */
 static const struct {

@@ -50,6 +50,7 @@ void judge(void)
 		for (int i = 0; i < n; i++) {
 			wr[i] = request(IBV_WR_RDMA_WRITE, &sge, theirs, to);
 			wr[i].wr_id = (uint64_t)i + 1;
+			wr[i].send_flags = IBV_SEND_SIGNALED; /* yet unset */
 		}
 		about("n = %d", n);
 		done = 0;

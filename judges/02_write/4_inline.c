@@ -14,6 +14,8 @@
 #include "4_inline.h"
 #include "writes.h"
 
+bool an_error_ends_it = true;
+
 char staging[LONGEST];
 uint32_t staging_lkey;
 
