@@ -374,9 +374,8 @@ static void right(void)
 	memcpy(peer.buf, "of the peer", 12);
 	receive(&peer, HALF, 64);
 	pid_t child = fork();
-	if (child ==
-	    0) { /* has a copy of the descriptor, and all is its parent's */
-		ibv_close_device(ctx);
+	if (child == 0) {
+		ibv_close_device(ctx); /* its copy; all is its parent's */
 		_exit(0);
 	}
 	must(waitpid(child, NULL, 0) == child, "waitpid");

@@ -52,10 +52,11 @@ static void looks(void)
 {
 	if (moment == AFTER_ARMING && armed && sent < message)
 		send_batch();
-	if (cannot_arm && seen.in_vain > LOOKS)
+	if (seen.in_vain <= LOOKS)
+		return;
+	if (cannot_arm)
 		_exit(0);
-	if (seen.in_vain > LOOKS)
-		wrong("you look at the empty CQ again and again");
+	wrong("you look at the empty CQ again and again");
 }
 
 static void arms(bool solicited_only)

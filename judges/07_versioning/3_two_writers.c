@@ -99,9 +99,8 @@ uint64_t *before_access(_Atomic uint64_t *p, memory_order order)
 {
 	look_at_version();
 	if (++blind > 1000)
-		wrong("your loop waits without look(): the other writer moves "
-		      "on "
-		      "only there");
+		wrong("your loop waits without look(): the other writer "
+		      "moves on only there");
 	if (each_access)
 		other_writer();
 	last_order = order;

@@ -32,7 +32,6 @@ void judge(void)
 	}
 	about("%s", "");
 	if (thrown)
-		wrong("you throw away a buffer that you have the lease of: a "
-		      "slow "
-		      "reader starves");
+		wrong("you throw away a buffer that you have the lease of: "
+		      "a slow reader starves");
 }

@@ -20,7 +20,7 @@ static const struct {
 	[SRQ] = { "an SRQ", sizeof(struct qp) },
 	[QP] = { "a QP", sizeof(struct qp) },
 };
-static LIST_HEAD(objects, obj) objects[KINDS];
+struct objects objects[KINDS];
 
 void *next_of(enum kind kind, void *before)
 {
@@ -35,10 +35,6 @@ void *find(enum kind kind, const void *key)
 
 	while ((o = next_of(kind, o)) && o->key != key)
 		;
-	if (o) { /* soon again, perhaps: there may be many */
-		LIST_REMOVE(o, link);
-		LIST_INSERT_HEAD(&objects[kind], o, link);
-	}
 	return o;
 }
 

@@ -316,7 +316,10 @@ static struct region *region_of(struct req *r, const struct ibv_sge *s,
 		    s->lkey) /* a parent domain has the handle of its PD */
 			*(m->o.mr->pd->handle == qp->pd->handle ? &mr
 								: &other) = m;
-	find(REGION, mr ? mr->o.key : NULL); /* to the front */
+	if (mr) { /* soon again, perhaps: there may be many */
+		LIST_REMOVE(&mr->o, link);
+		LIST_INSERT_HEAD(&objects[REGION], &mr->o, link);
+	}
 	const uint64_t offset = mr ? s->addr - mr->iova : 0;
 	const size_t length = mr ? mr->o.mr->length : 0;
 	if (!mr)

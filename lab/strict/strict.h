@@ -111,6 +111,7 @@ struct qp {
 	pthread_mutex_t batching; /* from its start to its end */
 };
 
+extern LIST_HEAD(objects, obj) objects[KINDS];
 void *find(enum kind kind, const void *key);
 /* The next one after `before`, or after NULL the first. */
 void *next_of(enum kind kind, void *before);
