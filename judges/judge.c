@@ -196,7 +196,7 @@ char subject[128];
 static const struct watch *watching;
 static struct ibv_context_ops real_ops;
 struct seen seen;
-static const char *spoiled; /* the first completion says that it is an error */
+static int watches, spoiled; /* this watch begins with an error; or 0 */
 
 static int on_post_send(struct ibv_qp *qp, struct ibv_send_wr *list,
 			struct ibv_send_wr **bad)
@@ -227,18 +227,16 @@ static int on_poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 {
 	if (watching->looks)
 		watching->looks();
-	int n = 0;
-	if (!watching->lets_find)
-		n = real_ops.poll_cq(cq, max, wc);
-	else if (max > 0 && watching->lets_find())
-		n = real_ops.poll_cq(cq, 1, wc);
+	if (watching->lets_find)
+		max = max > 0 && watching->lets_find(); /* one, or none */
+	int n = real_ops.poll_cq(cq, max, wc);
 
 	seen.in_vain = n > 0 ? 0 : seen.in_vain + 1;
 	for (int i = 0; i < n; i++) {
 		if (watching->found)
 			watching->found(&wc[i]);
 		seen.found++;
-		if (spoiled && seen.found == 1)
+		if (spoiled == watches && seen.found == 1)
 			wc[i].status = IBV_WC_LOC_PROT_ERR;
 		if (spoiled || wc[i].status == IBV_WC_SUCCESS)
 			continue;
@@ -271,6 +269,7 @@ void watch(struct ep *ep, const struct watch *w)
 	*ops = real_ops;
 	if (!w)
 		return;
+	watches++;
 	seen = (struct seen){ 0 };
 	ops->post_send = on_post_send;
 	ops->post_recv = on_post_recv;
@@ -292,7 +291,7 @@ void enough(int lists, int requests, int completions)
 	at_most(seen.signaled, completions, "completions");
 }
 
-bool an_error_ends_it __attribute__((weak));
+const char *an_error_ends_it __attribute__((weak)) = "";
 static bool judged;
 
 /* A function that ends the program does not pass by that. */
@@ -306,7 +305,6 @@ static void ended(int status, void *unused)
 int main(void)
 {
 	dup2(STDOUT_FILENO, STDERR_FILENO); /* both in one order */
-	/* We are "ex" in each line. */
 	options = parse_args(1, (char *[]){ "ex", NULL }, "ex", 0);
 	options.wait_s = WAIT_S;
 	on_exit(ended, NULL);
@@ -319,12 +317,14 @@ int main(void)
 	signal(SIGBUS, stopped);
 	signal(SIGFPE, stopped);
 	wires_free();
-	spoiled = getenv("SPOILED");
+	spoiled = getenv("SPOILED") ? *getenv("SPOILED") - '0' : 0;
 	judge();
-	/* Once more, and $PPID is we. NOLINTNEXTLINE(cert-env33-c) */
-	if (an_error_ends_it && !spoiled &&
-	    system("SPOILED=1 exec /proc/$PPID/exe >/dev/null 2>&1") == 0)
-		die("a completion was an error, and your program went on");
+	/* Once more for each of them, and $PPID is we. */
+	char again[] = "SPOILED=1 exec /proc/$PPID/exe >/dev/null 2>&1";
+	for (; !spoiled && (again[8] = *an_error_ends_it); an_error_ends_it++)
+		if (system(again) == 0) /* NOLINT(cert-env33-c) */
+			die("a completion was an error, and your program went "
+			    "on");
 	judged = true;
 	say("PASS");
 	return 0;

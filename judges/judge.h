@@ -129,6 +129,6 @@ void enough(int lists, int requests, int completions);
 
 /* Each judge's own. */
 void judge(void);
-extern bool an_error_ends_it; /* true: the first completion must, too */
+extern const char *an_error_ends_it; /* the first of these watches, "13" */
 
 #endif

@@ -15,7 +15,7 @@
 
 #include "2_post_again.h"
 
-bool an_error_ends_it = true;
+const char *an_error_ends_it = "1";
 
 enum { MESSAGES = 12, BATCH = 3 };
 

@@ -23,7 +23,7 @@
 
 #include "3_hybrid.h"
 
-bool an_error_ends_it = true;
+const char *an_error_ends_it = "1";
 
 /* Of each offer: where, its room, how much you have, how much you write. The last
  * room does not fit 16 bits, nor an int. */

@@ -25,7 +25,7 @@
 #include "5_asleep.h"
 #include "library.h"
 
-bool an_error_ends_it = true;
+const char *an_error_ends_it = "1";
 
 enum { RECEIVES = 4, UNKNOWN = 9 };
 enum when { ASLEEP, GAP, WITH, END }; /* WITH: behind the one before it */

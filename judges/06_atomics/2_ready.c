@@ -15,7 +15,7 @@
 #include "2_ready.h"
 #include "wire.h"
 
-bool an_error_ends_it = true;
+const char *an_error_ends_it = "1";
 
 /* The flag, and what another client makes of it before your last request. */
 static const uint64_t before[] = { 0, 1, 7ULL << 32, 0 },
