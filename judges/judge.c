@@ -196,7 +196,8 @@ char subject[128];
 static const struct watch *watching;
 static struct ibv_context_ops real_ops;
 struct seen seen;
-static int watches, spoiled; /* this watch begins with an error; or 0 */
+static int watches;
+static const char *spoiled; /* the watch that begins with an error, "1" */
 
 static int on_post_send(struct ibv_qp *qp, struct ibv_send_wr *list,
 			struct ibv_send_wr **bad)
@@ -236,7 +237,7 @@ static int on_poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 		if (watching->found)
 			watching->found(&wc[i]);
 		seen.found++;
-		if (spoiled == watches && seen.found == 1)
+		if (spoiled && *spoiled == '0' + watches && seen.found == 1)
 			wc[i].status = IBV_WC_LOC_PROT_ERR;
 		if (spoiled || wc[i].status == IBV_WC_SUCCESS)
 			continue;
@@ -317,7 +318,7 @@ int main(void)
 	signal(SIGBUS, stopped);
 	signal(SIGFPE, stopped);
 	wires_free();
-	spoiled = getenv("SPOILED") ? *getenv("SPOILED") - '0' : 0;
+	spoiled = getenv("SPOILED");
 	judge();
 	/* Once more for each of them, and $PPID is we. */
 	char again[] = "SPOILED=1 exec /proc/$PPID/exe >/dev/null 2>&1";
