@@ -11,7 +11,7 @@ Q := $(if $(V),,@)
 LESSONS := $(wildcard [0-9][0-9]_*)
 COMMON := $(patsubst %.c,$B/%.o,$(wildcard common/*.c common/*/*.c))
 PATCHES := $(wildcard [0-9][0-9]_*/breaks/*.patch)
-EXERCISES := $(foreach e,$(wildcard [0-9][0-9]_*/exercises/*.c),$(if $(wildcard judges/$(subst /exercises,,$e)),$e)) # and no copies
+EXERCISES := $(foreach j,$(filter-out %.solution.c,$(wildcard judges/[0-9]*/[0-9]_*.c)),$(subst /,/exercises/,$(j:judges/%=%))) # the judges know, also when a file is gone
 # A file of a lesson that has a header of its name is a part of all its programs; each of
 # the others is a program.
 PARTS := $(filter $(patsubst %.h,%.c,$(wildcard [0-9][0-9]_*/*.h)),$(wildcard [0-9][0-9]_*/*.c))

@@ -11,4 +11,4 @@ run check trace check-trace break:
 help:
 	+@$(TOP) help
 break-% trace-% ex-% hint-% reset-%:
-	+@$(TOP) $(firstword $(subst -, ,$@))-$(NUMBER).$*
+	+@$(TOP) $(firstword $(subst -, ,$@))-$(NUMBER).$(*:$(NUMBER).%=%)

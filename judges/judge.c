@@ -181,7 +181,7 @@ void one_of(const char *name, int answer, const int *choices, size_t n)
 	for (size_t i = 0; choices && i < n; i++)
 		known |= answer == choices[i];
 	if (!known)
-		die("%d is none of the choices", answer);
+		die("%s: %d is none of the choices", name, answer);
 }
 
 void check_answer(int answer, int measured, const char *look_at)
@@ -231,7 +231,6 @@ static int on_poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 	if (watching->lets_find)
 		max = max > 0 && watching->lets_find(); /* one, or none */
 	int n = real_ops.poll_cq(cq, max, wc);
-
 	seen.in_vain = n > 0 ? 0 : seen.in_vain + 1;
 	for (int i = 0; i < n; i++) {
 		if (watching->found)
@@ -250,13 +249,14 @@ static int on_poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 
 bool second_look(void)
 {
-	return seen.in_vain > 0;
+	return seen.in_vain > 0 || seen.armed;
 }
 
 static int on_req_notify_cq(struct ibv_cq *cq, int solicited_only)
 {
 	if (watching->arms)
 		watching->arms(solicited_only != 0);
+	seen.armed = true; /* an empty CQ may put it to sleep */
 	return real_ops.req_notify_cq(cq, solicited_only);
 }
 

@@ -120,7 +120,7 @@ bool second_look(void); /* for lets_find: one look is no wait */
 /* Counted since then. found: completions; in_vain: looks since there was one. */
 extern struct seen {
 	int lists, posted, signaled, fences, receives, found, in_vain;
-	bool last_signaled;
+	bool last_signaled, armed;
 } seen;
 /* More looks in vain than this are a wait; one or two are not. */
 enum { A_WAIT = 1000 };

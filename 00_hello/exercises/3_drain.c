@@ -26,7 +26,8 @@
  * If status is not success, a completion has no opcode (man ibv_poll_cq).
  *
  * The judge calls drain() with 6 receives and 3 SENDs, then with 4 and 2; then all
- * SENDs are done. It notes which completions you took, and which buffers you gave back.
+ * SENDs are done, and a message was too long for its receive, which has failed. It
+ * notes which completions you took, and which buffers you gave back.
  */
 #include "3_drain.h"
 

@@ -84,7 +84,9 @@ void deliver(uint64_t wr_id, uint32_t len)
 		wrong("a SEND is delivered like a message");
 	if (!has_message(wr_id))
 		wrong("its status is no success: there is no message");
-	if (len != LEN || in[wr_id][0] != 'a' + delivered)
+	if (len != LEN)
+		wrong("its byte_len is %d", LEN);
+	if (in[wr_id][0] != 'a' + delivered)
 		wrong("another message was expected now");
 	delivered++;
 }
