@@ -150,7 +150,8 @@ class Program:
     @classmethod
     def kill_all(cls):
         while cls.all:
-            cls.all.pop().kill()
+            (one := cls.all.pop()).kill()
+            sys.stderr.writelines(f'{line}\n' for line in one.said(1) if line[:8] == 'strict: ' and line[8] != '#')
 
     def cpu(self):
         """Seconds of CPU that it has used, in user mode and in the kernel."""
@@ -172,9 +173,8 @@ class Program:
 
     def end(self, seconds):
         """Its status, once it has ended and left nothing."""
-        def ended():
-            return self.process.poll() is not None
-        if not (within(seconds, ended) or patient(ended, self.work, 2, 4)):  # on a busy machine it takes time to end
+        ended = lambda: self.status() is not None  # on a busy machine it takes time to end
+        if not (within(seconds, ended) or patient(ended, self.work, 2, 4)):
             raise Wrong(f'your program still runs after {seconds} s; it said last: {self.last()}')
         if not within(1, lambda: not self.pids()):
             raise Wrong('your program has ended, and left a process behind: what did it start, and who waits for it?')
@@ -292,15 +292,15 @@ class Folder:
         CDLL(None).inotify_add_watch(self.seen, self.top.encode(), sum(self.events))
 
     def first(self, name):
-        """What happened to it first."""
+        """What happened to it first; but if it was ever written, that."""
         with open(self.seen, 'rb', 0) as events:
-            seen = events.read(1 << 16)
+            seen, found = events.read(1 << 16), []
         while seen:
             event, size = struct.unpack('4xI4xI', seen[:16])
             if seen[16:16 + size].rstrip(b'\0') == name.encode():
-                return self.events[event]
+                found.append(event)
             seen = seen[16 + size:]
-        return 'written'  # by mmap(2), of which the kernel says nothing
+        return self.events[found[0]] if found and 2 not in found else 'written'  # or mmap(2), which makes no event
 
     def remove(self):
         if self.full:
