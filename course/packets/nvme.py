@@ -173,7 +173,7 @@ def differs(page, got):
 
 
 def main(option, file, page=""):
-    lines = capture.read(file, Decoder)
+    lines = [line for line in capture.read(file, Decoder) if option != "-c" or not line.more.endswith("again")]
     text = show(lines if option == "-a" else chosen(lines))
     if option == "-c":
         sys.exit(differs(page, text) or 0)
