@@ -1,5 +1,5 @@
 # What only make test runs, and how it is built.
-.PHONY: everything names flags test test-faults test-projects test-fresh test-arm64 test-pages soak lint
+.PHONY: everything names flags test test-faults test-projects test-fresh test-arm64 test-pages soak lint strict-table
 
 # Faulty lessons that tests must see: "==what" and its patch in tests/X-controls/NN_lesson.patches,
 # where X is the test. And wrong answers, each with the verdict that it must get.
@@ -51,7 +51,7 @@ $B/unit $B/asan/tests/unit: LDLIBS += -lcmocka
 # The protocol of lesson 10 in all orders, and its checksum: no device, no common/.
 $B/model $B/torn: LDLIBS :=
 $B/model: $B/tests/search.o
-$B/model $B/torn: $B/%: $B/tests/%.o
+$B/model $B/torn $B/broken: $B/%: $B/tests/%.o
 	$(link)
 # Lesson 10's client with more operations, and those that rest: tests/key-value.
 LONG := $(addprefix $B/key-value/,20000 2000 slow leases)
@@ -76,7 +76,7 @@ PLAIN := $(PROGRAMS) $(BENCH) $(CONTENDED)
 EVERYTHING := $(PLAIN) $(PLAIN:$B/%=$B/asan/%) $(ILLUSTRATED) $(THREADS) $(EXERCISES:%.c=$B/%) $(SOLUTIONS) \
 	$(PATCHES:%.patch=$B/%/built) $(CONTROLS) $(WRONG:%=$B/%/built) \
 	$(patsubst %.c,$B/%,$(wildcard judges/projects/*.c)) $B/judges/projects/rights.so \
-	$B/pair $B/asan/tests/unit $B/fuzz $(ALONE) $(LONG) $B/recipes $B/disk.so $B/nic.so $B/model $B/torn
+	$B/pair $B/asan/tests/unit $B/fuzz $(ALONE) $(LONG) $B/recipes $B/disk.so $B/nic.so $B/pingpong.so $B/model $B/torn $B/broken
 everything: $(EVERYTHING)
 names:
 	@echo $(EVERYTHING)
@@ -101,3 +101,5 @@ soak: ## all of it at length, on other kernels and compilers too: four hours
 	@tests/run soak
 lint: ## formatting, gcc -Werror, clang-tidy, cppcheck, shellcheck
 	@tests/lint
+strict-table: everything ## how many breaks and wrong answers NIC=strict reports
+	@tests/strict-table
