@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import random
+import select
 import signal
 import socket
 import time
@@ -232,7 +233,8 @@ def full_disk():
         source, three, left = p.file(content(8 * MIB), 'large'), content(3 * MIB), machine('client').arrived('tx')
         you = p.copy(source, 'stuck')  # all of it may be under way when it is stopped
         you.signal_at(signal.SIGSTOP, left + MIB, 'client', 'tx')
-        since = time.monotonic()
+        since, silent, hung_up = time.monotonic(), outside.silent_peer(p.at), select.poll()
+        hung_up.register(silent, select.POLLRDHUP)
         for name in 'big', 'old':
             you = p.copy(source, name)
             p.settle(you, what)
@@ -246,6 +248,8 @@ def full_disk():
         fails(you, 'copy', what, 1)
         p.copied(three, 'fits', f'DIR has 4 MiB, and in it {p.into.names()}; after two copies that did not fit, and one '
                  'that was stopped (SIGSTOP) for longer than DEADLINE, a file of 3 MiB')
+        if not hung_up.poll(2000):
+            raise Local(f'a peer connected by TCP and said nothing: {p.deadline + 3} s later your server still waits for it')
 
 
 def old_or_new(p, name, old, new, what):
