@@ -161,7 +161,6 @@ def named(page, names):
 
 def values(page, qp):
     """docs/attributes.md has the values that all lessons begin with."""
-    start = re.search(r"^static struct ep open_end.*?;$", qp, re.M | re.S)[0]
-    for name, value in re.findall(r"^\t\t\.([a-z_]*) = (\d+),$", start, re.M):
-        if not re.search(rf"^\| `{name}` [^|]*\| {value}\b", page, re.M):
+    for name, value in re.findall(r"(?:\.|int (?=depth))([a-z_]+) = (\d+)[,;]", qp):  # depth: of both directions
+        if not re.search(rf"^\| `(grh\.)?{name.replace('depth', 'max_rd_atomic')}` [^|]*\| {value}\b", page, re.M):
             yield f"{name} is {value}"

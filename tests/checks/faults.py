@@ -61,8 +61,8 @@ docs/attributes.md <s/^\(| `min_rnr_timer` [^|]*| [0-9]*\)/\19/> min_rnr_timer i
     h: no key || h: no rule || h: no class || h: no ask || h: no client || h: no server || h: no why
 03_read/breaks/a_first_gate.patch <1s/3a/3b/; /^ask.zh:/d; s/^why.zh:.*/why.zh: so/>
     not begin with "Break 3a - " || no Chinese ask.zh || no Chinese why.zh
-03_read/breaks/c_local_write.patch <s/^key:/key: rkey\nkey:/; s/^class:/class: silence/>
-    more than two rules || class silence, and no line
+03_read/breaks/c_local_write.patch <s/^key:/key: rkey\nkeys: x\nkey:/; s/^class:/class: silence/>
+    more than two rules || class silence, and no line || no key is named "keys"
 04_write_imm/breaks/b_one_receive.patch <s/^why:/&  /; w 04_write_imm/breaks/a_again.patch> 4a is there twice
 10_key_value/exercises/4_rescue.c <s/TODO/todo/; w 10_key_value/exercises/4_other.c> 10.4 is there twice
 04_write_imm/lesson.h <s/LESSON = 4/LESSON = 5/> number in lesson.h
@@ -76,7 +76,7 @@ judges/02_write/4_inline.c <s/\(hint1.zh:\).*/\1 甲甲甲甲甲甲甲甲甲甲�
 judges/02_write/4_inline.wrong <0,/^verdict:/s//verdikt:/; w judges/02_write/9_gone.wrong>
     one "verdict: " || 9_gone.wrong is of no exercise
 judges/02_write/5_window.c <s/hint/Hint/; w judges/02_write/8_gone.c> 8_gone.c is of no exercise
-judges/03_read/1_how_much.c </gives away:/d> not two phrases
+judges/03_read/1_how_much.c </gives away:/d> not two lines "gives
 judges/03_read/2_freeze.c <0,/gives away:/s//&  Fetch  MEMORY from\n * &/> the page says "Fetch  MEMORY from"
 # Tables and pictures: lessons.made, tables.made, lessons.picture
 03_read/README.md <s/^| 3a | /&x/> 03_read/README.md: its tables are those of the headers: type make tables
@@ -86,7 +86,7 @@ judges/03_read/2_freeze.c <0,/gives away:/s//&  Fetch  MEMORY from\n * &/> the p
 06_atomics/wire.svg <s/svg/svgg/> type make pictures
 07_versioning/README.md <s/^\*\*Time/**time/> README.md: no line that begins with **Time:**
 # What is where: tests/static, lessons.named, lessons.lesson_99
-tests/controls/07_versioning.patches <d> none: CONTRIBUTING.md has the form
+tests/controls/07_versioning.patches <d> none, or one begins
 08_double_buffer/lesson.h <$a #include "../09_block_store/lesson.h"> by its path: 08_double_buffer/lesson.h
 common/post.h <$a #include "../lab/x.h"> ; common/post.h
 judges/08_double_buffer/2_two_reads.h <$a #include "../judge.h"> ; judges/08_double_buffer/2_two_reads.h

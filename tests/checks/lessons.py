@@ -58,16 +58,17 @@ def breaks(lesson, before=()):
     if not repo.files(f"{lesson}/Makefile") or f"LESSON = {int(lesson[:2])}," not in repo.read(f"{lesson}/lesson.h"):
         yield "a lesson has a Makefile, and its number in lesson.h"
     for b in repo.breaks(lesson):
-        if not b.change:
-            yield f'{b.path} does not begin with "Break {b.name} - "'
+        yield from [] if b.change else [f'{b.path} does not begin with "Break {b.name} - "']
         yield from without(b.path, "key", "rule", "class", "ask", "client", "server", "why")
         yield from chinese(b.path, "ask", "why")
+        yield from (f'{b.path}: no key is named "{key}"' for key in b.header if not re.fullmatch(
+            r"Break .*|key|rule|class|hosts|client|server|note|(ask|why)(\.zh)?", key))
         again |= {key for key in b.header.get("key", ()) if key in before}
         shown = "\n".join(f"{role}: {line}" for role in ("client", "server", "note")
                           for line in b.header.get(role, ()))
         for kind in " ".join(b.header.get("class", ())).split():
             if not re.search(CLASSES.get(kind, "$^"), shown):
-                yield f"{b.path}: class {kind}, and no line shows it"
+                yield f"{b.path}: class {kind}, and no line of client, server or note has {CLASSES.get(kind, 'it: no such class')}"
     if len(again) > 2:
         yield f"more than two rules of earlier lessons: {', '.join(sorted(again))}"
 
@@ -91,7 +92,7 @@ def gives_away(judge, page):
     """A prediction is none if the page says what comes: the judge has phrases that would."""
     phrases = repo.header(judge).get("gives away", [])
     if len(phrases) < 2:
-        yield f"{judge}: not two phrases that give it away"
+        yield f'{judge}: not two lines "gives away: PHRASE", which the page must not have'
     page = " ".join(page.lower().split())
     yield from (f'{judge}: the page says "{phrase}"' for phrase in phrases
                 if " ".join(phrase.lower().split()) in page)
