@@ -253,7 +253,7 @@ def full_disk():
         p.copied(three, 'fits', f'DIR has 4 MiB, and in it {p.into.names()}; after two copies that did not fit, and one '
                  'that was stopped (SIGSTOP) for longer than DEADLINE, a file of 3 MiB')
         if not hung_up.poll(2000):
-            raise Local(f'a peer connected by TCP and said nothing: {p.deadline + 3} s later your server still waits for it')
+            raise Local(f'a peer connected by TCP and said nothing for longer than DEADLINE, {p.deadline + 3} s: your server still waits for it')
 
 
 def old_or_new(p, name, old, new, what):
