@@ -196,8 +196,8 @@ char subject[128];
 static const struct watch *watching;
 static struct ibv_context_ops real_ops;
 struct seen seen;
-static int watches;
-static const char *spoiled; /* the watch that begins with an error, "1" */
+static int watches, errors;
+static const char *spoiled; /* "2": the first since watch 2 is an error */
 
 static int on_post_send(struct ibv_qp *qp, struct ibv_send_wr *list,
 			struct ibv_send_wr **bad)
@@ -236,7 +236,7 @@ static int on_poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 		if (watching->found)
 			watching->found(&wc[i]);
 		seen.found++;
-		if (spoiled && *spoiled == '0' + watches && seen.found == 1)
+		if (spoiled && watches >= *spoiled - '0' && !errors++)
 			wc[i].status = IBV_WC_LOC_PROT_ERR;
 		if (spoiled || wc[i].status == IBV_WC_SUCCESS)
 			continue;

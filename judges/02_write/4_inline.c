@@ -14,7 +14,7 @@
 #include "4_inline.h"
 #include "writes.h"
 
-const char *an_error_ends_it = "2";
+const char *an_error_ends_it = "1";
 
 char staging[LONGEST];
 uint32_t staging_lkey;
