@@ -75,7 +75,7 @@ $B/disk.so $B/nic.so $B/pingpong.so: $B/%.so: tests/%.c
 PLAIN := $(PROGRAMS) $(BENCH) $(CONTENDED)
 EVERYTHING := $(PLAIN) $(PLAIN:$B/%=$B/asan/%) $(ILLUSTRATED) $(THREADS) $(EXERCISES:%.c=$B/%) $(SOLUTIONS) \
 	$(PATCHES:%.patch=$B/%/built) $(CONTROLS) $(WRONG:%=$B/%/built) \
-	$(patsubst %.c,$B/%,$(wildcard judges/projects/*.c)) $B/judges/projects/rights.so \
+	$(patsubst %.c,$B/%,$(wildcard judges/projects/*.c)) $B/judges/projects/rights.so $B/strict.so $B/strict \
 	$B/pair $B/asan/tests/unit $B/fuzz $(ALONE) $(LONG) $B/recipes $B/disk.so $B/nic.so $B/pingpong.so $B/model $B/torn $B/broken
 everything: $(EVERYTHING)
 names:

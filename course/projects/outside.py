@@ -298,9 +298,9 @@ class Folder:
         while seen:
             event, size = struct.unpack('4xI4xI', seen[:16])
             if seen[16:16 + size].rstrip(b'\0') == name.encode():
-                found.append(event)
+                found.append(self.events[event])
             seen = seen[16 + size:]
-        return self.events[found[0]] if found and 2 not in found else 'written'  # or mmap(2), which makes no event
+        return found[0] if found and 'written' not in found else 'written'  # no event at all: by mmap(2)
 
     def remove(self):
         if self.full:

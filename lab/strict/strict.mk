@@ -6,9 +6,6 @@ $B/strict.so: $(STRICT_OBJECTS)
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) -shared $^ -o $@
 $B/strict: lab/strict/strict $B/strict.so
 	$Qcp $< $@
-STRICT_ALL := $B/strict.so $B/strict
-EVERYTHING += $(STRICT_ALL)
-everything: $(STRICT_ALL)
 
 ifeq ($(NIC),strict)
 export NIC
