@@ -212,7 +212,10 @@ def two_at_once():
         for n in range(12):  # they come and go, every other one is killed
             some = [(p.copy((other, source)[i % 2], f'{n}x{i}'), f'{n}x{i}') for i in range(4)]
             for i, (you, name) in enumerate(some):
-                you.kill() if i % 2 else p.done(you, second, name, f'four copies at once, after {3 + 4 * n} others')
+                if i % 2:
+                    you.kill()
+                else:
+                    p.done(you, second, name, f'four copies at once, after {3 + 4 * n} others')
 
         def left():
             return '; '.join(f'{n} {kind}, and had {had[kind]}' for kind, n in p.server.holds().items() if n - had[kind] > 19)
@@ -314,8 +317,7 @@ def killed():
             raise Local(f'DIR must have no other files than those that were copied; it has {sorted(extra)}')
         p.into.watch()
         p.copied(content(30000, 3), 'file0', 'a file, to a name that had one')
-        first = p.into.first('file0')
-        if first != 'replaced':
+        if (first := p.into.first('file0')) != 'replaced':
             raise Local(f'file0 was {first}, before or after the new file took its place: for a moment nobody could open it, '
                         'or not the whole of it')
 
@@ -384,13 +386,11 @@ def rate(you, size):
 
 def fast():
     size = 8 * MIB
-
-    def ours():
-        return bench('-o', 'send', '-s', '16384', '-n', str(size // 16384), '-q', '32')
     with bad_wire('delay 8ms limit 9999'), place(mtu=1500) as p:  # netem holds what is under way
         source, best, end = p.file(content(size)), {}, time.monotonic() + 15
         for turn in itertools.count(1):  # two at least, and four for a fault: some may have been held up
-            for who, run in (('yours', lambda: p.copy(source, 'fast')), ('ours', ours)):
+            for who, run in (('yours', lambda: p.copy(source, 'fast')), (
+                    'ours', lambda: bench('-o', 'send', '-s', '16384', '-n', str(size // 16384), '-q', '32'))):
                 with contextlib.suppress(*[Wrong] * (who == 'ours')):  # on a busy machine it may fail, too
                     best[who] = max(best.get(who, 0), rate(run(), size))
             if turn > 1 and 'ours' in best and best['yours'] * 2 >= best['ours']:

@@ -58,7 +58,8 @@ def breaks(lesson, before=()):
     if not repo.files(f"{lesson}/Makefile") or f"LESSON = {int(lesson[:2])}," not in repo.read(f"{lesson}/lesson.h"):
         yield "a lesson has a Makefile, and its number in lesson.h"
     for b in repo.breaks(lesson):
-        yield from [] if b.change else [f'{b.path} does not begin with "Break {b.name} - "']
+        if not b.change:
+            yield f'{b.path} does not begin with "Break {b.name} - "'
         yield from without(b.path, "key", "rule", "class", "ask", "client", "server", "why")
         yield from chinese(b.path, "ask", "why")
         yield from (f'{b.path}: no key is named "{key}"' for key in b.header if not re.fullmatch(
@@ -159,8 +160,7 @@ def lesson_99():
             return subprocess.run(command, cwd=top, capture_output=True, text=True).stdout.split()
         built = said("make", "-s", "names")
         for name in built:
-            if "03_read/" in name and "controls/" not in name:
-                if name.replace("03_read", "99_new") not in built:
-                    yield f"nothing builds {name} of 99"
+            if "03_read/" in name and "controls/" not in name and name.replace("03_read", "99_new") not in built:
+                yield f"nothing builds {name} of 99"
         if said("bash", "-c", '. tests/lib.sh; echo "${part_1[@]} ${part_2[@]}"').count("99_new") != 1:
             yield "it is not in one of the parts in tests/lib.sh"
