@@ -39,11 +39,10 @@ static void publish(uint64_t g)
 	atomic_thread_fence(memory_order_release);
 }
 
-/* Writes generation after generation until the client has seen enough. For a
- * client that looks again, the rests become longer: so it is served on a slow
+/* Writes generation after generation until the client has seen enough. With
+ * rests, which become longer, a client that looks again is served on a slow
  * network, too. */
-static void write_until_called(struct ep *ep, unsigned buffers,
-			       bool looks_again)
+static void write_until_called(struct ep *ep, unsigned buffers, bool rests)
 {
 	double start = now_ms();
 	uint64_t g = 0;
@@ -58,7 +57,7 @@ static void write_until_called(struct ep *ep, unsigned buffers,
 		fill(shared.buffer[g % buffers], g);
 		publish(g);
 		double ms = now_ms() - start;
-		usleep(looks_again ? (unsigned)(ms * ms / 1e3) : 0);
+		usleep(rests ? (unsigned)(ms * ms / 1e3) : 0);
 		if (ms > ep->opt->wait_s * 3e3)
 			die("the client does not finish");
 	}

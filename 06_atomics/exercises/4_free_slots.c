@@ -4,9 +4,9 @@
  *
  * A list of free slots in the peer's memory. Word HEAD has the number of the first
  * free slot. Word n is the link of slot n: the number of the next free slot. Slots
- * count from 1; 0 ends the list. pop() takes the first slot, and returns 0 if none
- * is free. push() puts a slot in front. Both swap the head by COMPARE_AND_SWAP. It
- * goes wrong:
+ * count from 1; 0 ends the list. pop() takes the first slot; if none is free, it changes
+ * nothing and returns 0. push() puts a slot in front. Both swap the head by
+ * COMPARE_AND_SWAP. It goes wrong:
  *
  *       head: 1     link of 1: 2     link of 2: 3     link of 3: 0
  *
@@ -35,7 +35,7 @@
  *
  * The judge plays both clients, each with your pop() and push(). Client 2 comes
  * before client 1 swaps, or before it writes a link. No slot may have two owners, and
- * none may be lost. Within 100 000 changes the head never has an old value again.
+ * none may be lost. Within 140 000 changes the head never has an old value again.
  */
 #include "4_free_slots.h"
 

@@ -6,8 +6,8 @@
  * a newer generation. This read_next() READs three times for each buffer. It is
  * not safe, and it does not wait for a newer generation. Write read_next():
  *   - it puts a whole buffer into to[], and returns its generation. The
- *     generation is newer than all that were returned before. (It need not be
- *     the newest. Some may be left out.)
+ *     generation is newer than all that were returned before. (Take the
+ *     newest that you know of. Some are left out then.)
  *   - if there is no newer one, it READs the generation until there is one;
  *   - if there is always a newer one, and nothing must be thrown away, it
  *     READs twice for a buffer, and once more for the very first buffer.

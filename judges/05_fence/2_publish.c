@@ -53,6 +53,7 @@ static void judge_box(struct ep *ep, const struct post_office *p,
 		      uint64_t length)
 {
 	memset(text, length % 2 ? 'a' : 'b', LEN);
+	text[LEN / 2] = 0; /* bytes, and no string */
 	memset(&box, '?', sizeof box);
 	watch(ep, &(struct watch){ .posts = judge_request });
 	publish(p, length);

@@ -47,6 +47,8 @@ static void judge_pieces(int n)
 
 	if (seen.found)
 		wrong("copy_pieces() waits: its caller will");
+	if (seen.posted != 2 * n)
+		wrong("%d requests, and not %d", seen.posted, 2 * n);
 	if (!seen.last_signaled)
 		wrong("the last request is not signaled");
 	for (int i = seen.signaled; i > 0; i--)

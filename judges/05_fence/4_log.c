@@ -39,7 +39,8 @@ static void judge_request(const struct ibv_send_wr *wr)
 	if (!seen.found && fence)
 		wrong("no old value yet: a fence does not change the address");
 	if (!seen.found)
-		wrong("no old value yet: the address of the WRITE is a guess");
+		wrong("no completion of the atomic yet: the address of the "
+		      "WRITE is a guess");
 	if (fence)
 		wrong("a fence on a WRITE: for what does it wait?");
 	if (place && wr->wr.rdma.remote_addr == (uintptr_t)&place->valid &&
@@ -56,6 +57,7 @@ static void judge_entry(void)
 {
 	about("entry %d", number + 1);
 	memset(writer.entry.text, 'A' + number, sizeof writer.entry.text);
+	writer.entry.text[1] = 0; /* bytes, and no string */
 	writer.entry.valid = 0;
 	writer.one = 1;
 	place = NULL;

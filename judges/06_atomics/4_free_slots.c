@@ -70,6 +70,8 @@ static void before_request(const struct ibv_send_wr *wr)
 		return;
 	}
 	uint64_t first = take(2);
+	if (!first)
+		wrong("pop() returned 0, and slots are free");
 	if (number >= WRITES)
 		return;
 	uint64_t second = take(2);
@@ -119,8 +121,8 @@ void judge(void)
 	about("%s", "");
 	uint64_t head = words[HEAD], once = head_after(head);
 	if (head_after(head) != once)
-		wrong("a variable of yours goes into the head: the other "
-		      "client is another program, and has another one");
+		wrong("the new head is not made of the old one alone: the "
+		      "other client has other variables");
 	at_once = true;
 	for (int n = 2; n <= 140000; n += 2) {
 		pop();

@@ -109,6 +109,7 @@ uint64_t *before_access(_Atomic uint64_t *p, memory_order order)
 
 void before_fence(memory_order order)
 {
+	look_at_version();
 	released |= is_release(order);
 }
 

@@ -3,7 +3,7 @@
 
 enum { PATIENCE = 5 };
 
-/* The version. Between two looks a writer that lives does something. */
+/* The version. Between two looks a writer that lives may do something. */
 uint64_t look(void);
 /* Destroys the writer's QP: when this returns, no request of it is executed any
  * more. One that was under way may have been executed before. */

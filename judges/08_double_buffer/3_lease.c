@@ -23,6 +23,8 @@ const char *const schedules[][2] = {
 	{ "the writer flips before your lease", "030000099900" },
 	{ "the writer flips after your lease", "003000099900" },
 	{ "two flips before your lease", "040000000000" },
+	{ "the writer flips before each lease that you move to",
+	  "030030030030030030000000" },
 	{ "the writer flips before each of your leases",
 	  "0300030003000300030003000300030003000300000000000000" },
 	{ "another reader is in both buffers all the time",

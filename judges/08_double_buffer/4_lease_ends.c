@@ -19,6 +19,8 @@ const bool lease_ends = true;
 const char *const schedules[][2] = {
 	{ "the writer waits for your lease", "001999900000" },
 	{ "the writer flips before your lease", "030000099900" },
+	{ "the writer flips before each lease that you move to",
+	  "030030030030030030000000" },
 	{ "another reader comes while you READ", "000R00000000" },
 	{ "your lease ends in the middle of your READ", "0000E0000000" },
 	{ "your lease ends, and another reader comes", "0000ER000000" },
