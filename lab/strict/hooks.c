@@ -174,8 +174,7 @@ static void acked(struct ibv_cq *v)
 		report("EVENT-NOT-ACKED", NULL, NULL,
 		       "%u events of the CQ were taken and %u acknowledged",
 		       cq->events, cq->acks);
-	if (cq->acks < cq->events)
-		ibv_ack_cq_events(v, cq->events - cq->acks);
+	ibv_ack_cq_events(v, cq->events - cq->acks); /* also back, mod 2^32 */
 }
 
 NAMED(struct ibv_cq *, ibv_create_cq,
@@ -299,8 +298,9 @@ static int polled_ex(struct ibv_cq_ex *x, int rc)
 {
 	LOCKED;
 	struct ibv_wc wc = { .wr_id = x->wr_id, .status = x->status };
+	struct cq *cq = find(CQ, x);
 
-	((struct cq *)find(CQ, x))->polled = true;
+	cq->polled = true, cq->begun |= rc == 0;
 	if (rc != 0)
 		return rc;
 	if (wc.status == IBV_WC_SUCCESS)
