@@ -160,7 +160,8 @@ uint64_t swap_version(unsigned s, uint64_t from, uint64_t to)
 	before_request();
 	if (s != SLOT)
 		wrong("you swap the version of slot %u", s);
-	if (slot->version != from) /* it only looks; the others wait */
+	/* If it only looks, the others wait. */
+	if (slot->version != from || from == to)
 		return swap(&slot->version, from, to);
 	if (event == OTHER_IS_FIRST) {
 		others_go_on(NEW);

@@ -4,9 +4,9 @@
  *
  * usage: hello_peer server|client -k TOKEN [-m MODE] [OPTIONS]
  *
- * It SENDs TOKEN when it has got the other's, and says which one that is. MODE: hold, it is
- * connected, and then does nothing; early, it does not wait for the other's token; mute, it
- * does not say 'B'; deaf, it has no receive, and SENDs. The judge reads its stdout.
+ * It SENDs TOKEN when it has got the other's, and says which one that is. MODE: shy, it sends
+ * no QP info; hold, it connects, and does no more; early, it does not wait for the other's
+ * token; mute, it does not say 'B'; deaf, it has no receive. The judge reads its stdout.
  */
 #include <poll.h>
 #include <string.h>
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 	const char *token = "", *mode = "";
 	const struct own_option own[] = {
 		{ 'k', "the token to send", &token },
-		{ 'm', "hold, early, mute or deaf", &mode },
+		{ 'm', "shy, hold, early, mute or deaf", &mode },
 		{ 0 },
 	};
 	const char *role = argc > 1 ? argv[1] : "";
@@ -57,16 +57,18 @@ int main(int argc, char **argv)
 	ep.retry_cnt = 7;
 	ep.rnr_retry = 7; /* without end: stage 6 is about late receives */
 	(server ? tcp_accept : tcp_connect)(&ep);
+	if (strcmp(mode, "shy") == 0) {
+		say("connected by TCP");
+		pause();
+	}
 	if (!server)
 		tell(&ep);
 	struct qp_info peer = recv_info(&ep, 0);
 	if (peer.lid != ep.lid || peer.mtu != ep.mtu || peer.len)
 		die("QP info: its LID, MTU or length is not that of the table");
-
 	qp_to_init(&ep, 0);
 	struct ibv_sge place = { (uintptr_t)in, sizeof in, in_mr->lkey };
-	struct ibv_recv_wr receive = { .sg_list = &place, .num_sge = 1 };
-	struct ibv_recv_wr *bad;
+	struct ibv_recv_wr receive = { .sg_list = &place, .num_sge = 1 }, *bad;
 	bool deaf = strcmp(mode, "deaf") == 0;
 	if (!deaf && ibv_post_recv(ep.qp, &receive, &bad))
 		die("ibv_post_recv");
@@ -77,7 +79,6 @@ int main(int argc, char **argv)
 	say("connected");
 	if (strcmp(mode, "hold") == 0)
 		pause();
-
 	struct ibv_sge text = { (uintptr_t)out, (uint32_t)len, out_mr->lkey };
 	struct ibv_send_wr send = { .opcode = IBV_WR_SEND,
 				    .send_flags = IBV_SEND_SIGNALED,
