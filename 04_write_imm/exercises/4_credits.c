@@ -19,8 +19,8 @@
  *   for each credit post one again, with post_receive().
  * - Return when all WRITEs are complete and the credits of all slots are here.
  *
- * write_message(ep, s, i, slot) writes message i to that slot. s (struct stock, in
- * judges/04_write_imm/4_credits.h) is only handed on to it.
+ * write_message(ep, s, i, slot) writes message i to that slot, SIGNALED: leave it so.
+ * s (struct stock, in judges/04_write_imm/4_credits.h) is only handed on to it.
  *
  * The judge is the peer. It runs twice, and calls send_all() once in each run: what
  * comes last is a credit, or the completion of a WRITE. Whenever you find the CQ empty

@@ -28,12 +28,16 @@ static struct duo d;
 static struct ibv_mr *mr;
 static bool with_nic[SLOTS];
 static int delivered; /* the last message that was */
+static int polled;    /* messages */
+static uint64_t slot_of[MESSAGES + 1];
 static struct ibv_wc came[BATCH];
 static int n_came; /* of these you have not polled */
 
 static void found(const struct ibv_wc *wc)
 {
 	with_nic[wc->wr_id] = false;
+	if (polled < MESSAGES)
+		slot_of[++polled] = wc->wr_id;
 }
 
 /* All that has come is in the CQ at once: one call can take it. */
@@ -64,6 +68,10 @@ void deliver(const char *text, uint32_t len)
 		delivered++;
 	while (length[delivered] == 0);
 	about("message %d", delivered);
+	uintptr_t from = ((uintptr_t)text - (uintptr_t)slot) / SLOT_LEN;
+	if (delivered <= MESSAGES && from < SLOTS && from != slot_of[delivered])
+		wrong("it came into slot %d, and you delivered slot %d",
+		      (int)slot_of[delivered], (int)from);
 	if (text[0] == '?')
 		wrong("its slot was posted again before it was delivered");
 	if (len != length[delivered])

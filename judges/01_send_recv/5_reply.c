@@ -125,6 +125,16 @@ static void client(void)
 		add_receive(&d.peer, 0, said, TEXT, client_mr);
 		receives++;
 	}
+	if (seen.in_vain <= A_WAIT || taken < asked || received < seen.posted ||
+	    seen.found - taken < seen.signaled)
+		return;
+	if (seen.posted > 0 && !seen.last_signaled)
+		die("you wait, and the SEND of reply %d makes no completion",
+		    seen.posted);
+	if (taken > seen.posted)
+		die("you wait, and request %d has no reply: nothing more comes",
+		    seen.posted + 1);
+	die("you wait for a completion, and none will come");
 }
 
 static void found(const struct ibv_wc *wc)
@@ -141,7 +151,8 @@ static void posts(const struct ibv_send_wr *wr)
 {
 	int n = seen.posted + 1;
 
-	if (seen.receives < n)
+	/* Behind the last requests no other comes. */
+	if (seen.receives < n && seen.receives < N - SLOTS)
 		die("reply %d is posted, the slot of its request is not", n);
 	if (wr->send_flags & IBV_SEND_SIGNALED)
 		signaled[seen.signaled] = n;

@@ -41,6 +41,8 @@ static void posts(const struct ibv_send_wr *wr)
 		bound = false;
 	if (wr->opcode != IBV_WR_BIND_MW)
 		return;
+	if (bound)
+		wrong("a BIND_MW, and the present key is not void yet");
 	if (mw->rkey != key)
 		wrong("mw->rkey is not the key that the window has now");
 	if (wr->bind_mw.rkey == key)
@@ -51,6 +53,8 @@ static void posts(const struct ibv_send_wr *wr)
 		wrong("the window opens other bytes");
 	if (part->mw_access_flags & IBV_ACCESS_LOCAL_WRITE)
 		wrong("LOCAL_WRITE is a right of the region, not of a window");
+	if (!(part->mw_access_flags & IBV_ACCESS_REMOTE_WRITE))
+		wrong("the window gives no right to WRITE");
 	if (part->mw_access_flags != IBV_ACCESS_REMOTE_WRITE)
 		wrong("the window gives other rights than to WRITE");
 	key = wr->bind_mw.rkey;
@@ -138,6 +142,8 @@ void judge(void)
 	uint32_t old = key;
 	watch(&d.you, &all);
 	take_back(&d.you, mw);
+	if (bound)
+		wrong("take_back() posts no LOCAL_INV");
 	completed("invalidation");
 
 	borrow(3);

@@ -111,7 +111,8 @@ void judge(void)
 		if (seen.found < seen.posted)
 			wrong("you returned, and a READ may not be complete");
 		if (is != right_is)
-			wrong("you returned %d, and it has %u bytes", is, len);
+			wrong("you returned %d, and it has %u bytes%s", is, len,
+			      len > FITS ? ", too many" : "");
 		right.entry = mine.entry; /* you may have turned it round */
 		if (memcmp(&mine, &right, sizeof right) != 0)
 			wrong("the bytes are not where they belong");

@@ -93,6 +93,9 @@ static void posts(const struct ibv_send_wr *wr)
 	int i = (int)(is_read ? (at - room) / ROOM : status.tag - FIRST_TAG);
 
 	about("%s", "");
+	if (!is_read && (i < 0 || i >= N))
+		wrong("a status with tag %u, and no command has it",
+		      status.tag);
 	if (i < 0 || i >= N)
 		wrong("there is no command for what you post");
 	about("command %d", i);
@@ -113,6 +116,9 @@ static void looks(void)
 		if (state[i] == COMPLETE)
 			wrong("you wait before you send its status");
 	}
+	about("%s", "");
+	if (seen.found == seen.signaled && seen.in_vain > A_WAIT)
+		wrong("you wait for a completion, and none will come");
 }
 
 static void found(const struct ibv_wc *wc)

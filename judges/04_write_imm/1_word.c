@@ -42,7 +42,7 @@ void judge(void)
 		bool known = words[i].type != 0;
 
 		about("%08x", words[i].wire);
-		is = ntohl(pack(words[i].type, words[i].value));
+		is = known ? ntohl(pack(words[i].type, words[i].value)) : 0;
 		if (known && is != words[i].wire)
 			wrong("pack() made %08x", is);
 		if (unpack(htonl(words[i].wire), &type, &value) != known)

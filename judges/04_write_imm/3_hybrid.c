@@ -51,6 +51,8 @@ static void posts(const struct ibv_send_wr *wr)
 
 	if (seen.found == 0)
 		wrong("you post a request before you took the peer's message");
+	if (wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM && seen.posted == 0)
+		wrong("a WRITE with an immediate: \"done\" must have it");
 	if (!is_write && seen.posted == 0)
 		wrong("\"done\" was posted, and no WRITE before it");
 	if (wr->opcode == IBV_WR_SEND_WITH_IMM && wr->num_sge)
@@ -78,7 +80,11 @@ static void looks(void)
 						       .sg_list = &sge,
 						       .num_sge = 1 });
 	} else if (seen.found == seen.signaled + 1 && seen.in_vain > A_WAIT) {
-		wrong("you wait, and nothing that you posted is SIGNALED");
+		wrong("you wait, and %s",
+		      seen.signaled ? "all that is SIGNALED has completed"
+		      : seen.posted < 2
+			      ? "\"done\" is not posted"
+			      : "nothing that you posted is SIGNALED");
 	}
 }
 
@@ -90,7 +96,7 @@ static void look_at_it(uint32_t at, uint32_t len)
 	if (!completes_within(&d.peer, 1000, &wc) ||
 	    wc.status != IBV_WC_SUCCESS)
 		wrong("there was no \"done\"");
-	if (wc.opcode != IBV_WC_RECV)
+	if (wc.opcode != IBV_WC_RECV || !(wc.wc_flags & IBV_WC_WITH_IMM))
 		wrong("\"done\" is no SEND_WITH_IMM");
 	memset(right, '?', SIZE);
 	memcpy(right + at, yours.data, len);

@@ -47,6 +47,8 @@ static void posts(const struct ibv_send_wr *wr)
 	if (full[slot])
 		wrong("slot %u of %d is not free", slot, SLOTS);
 	full[slot] = true;
+	if (!(wr->send_flags & IBV_SEND_SIGNALED))
+		wrong("its WRITE must be SIGNALED, as write_message() had it");
 	if (!wr->num_sge ||
 	    wr->sg_list->addr != (uintptr_t)data + (size_t)seen.posted * SLOT)
 		wrong("its bytes are not those of this message");
