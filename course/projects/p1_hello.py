@@ -128,8 +128,9 @@ def peer_dies():
     alone = {role: yours(role, port(), deadline=3) for role in DEVICES}
     for kill, limit in (True, 6), (False, 3):
         paired = []
-        for role, (mode, when) in itertools.product(DEVICES, (('shy', 'before its QP info'), ('hold', 'before any token'), (
-                'mute', "before its 'B'"), ('deaf', 'without a receive for your token'))):
+        for role, (mode, when) in itertools.product(DEVICES, (
+                ('shy', 'before its QP info'), ('hold', 'before any token'), ('mute', "before its 'B'"),
+                ('deaf', 'without a receive for your token'))):
             them = peer(other(role), at := port(), 'x', mode)
             you = yours(role, at, deadline=limit)
             if not patient(them.said, you.work):

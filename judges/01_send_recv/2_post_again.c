@@ -28,7 +28,6 @@ static struct duo d;
 static struct ibv_mr *mr;
 static bool with_nic[SLOTS];
 static int delivered; /* the last message that was */
-static int polled;    /* messages */
 static uint64_t slot_of[MESSAGES + 1];
 static struct ibv_wc came[BATCH];
 static int n_came; /* of these you have not polled */
@@ -36,8 +35,7 @@ static int n_came; /* of these you have not polled */
 static void found(const struct ibv_wc *wc)
 {
 	with_nic[wc->wr_id] = false;
-	if (polled < MESSAGES)
-		slot_of[++polled] = wc->wr_id;
+	slot_of[seen.found + 1] = wc->wr_id;
 }
 
 /* All that has come is in the CQ at once: one call can take it. */

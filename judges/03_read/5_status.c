@@ -93,11 +93,12 @@ static void posts(const struct ibv_send_wr *wr)
 	int i = (int)(is_read ? (at - room) / ROOM : status.tag - FIRST_TAG);
 
 	about("%s", "");
-	if (!is_read && (i < 0 || i >= N))
+	if (i < 0 || i >= N) {
+		if (is_read)
+			wrong("there is no command for what you post");
 		wrong("a status with tag %u, and no command has it",
 		      status.tag);
-	if (i < 0 || i >= N)
-		wrong("there is no command for what you post");
+	}
 	about("command %d", i);
 	if (is_read)
 		posts_read(i, wr->sg_list->length);

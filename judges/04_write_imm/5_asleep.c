@@ -143,8 +143,9 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq,
 
 	*(void **)&get = library("ibv_get_cq_event");
 	after_stop();
-	old = has_event(0) && seen.found == sent;
-	if (!has_event(0)) { /* you fall asleep */
+	bool event = has_event(0);
+	old = event && seen.found == sent;
+	if (!event) { /* you fall asleep */
 		if (seen.found < sent)
 			wrong("you fall asleep, and message %d is in the queue",
 			      seen.found);
