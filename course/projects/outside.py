@@ -73,7 +73,7 @@ class Program:
             given = tempfile.TemporaryFile()
             given.write(stdin.encode())
             given.seek(0)
-        self.mark = str(time.monotonic_ns())
+        self.mark, self.device = str(time.monotonic_ns()), env.get('DEVICE')
         try:
             self.process = subprocess.Popen(args, stdin=given, stdout=stdout or self.files[0], stderr=self.files[1],
                                             start_new_session=True, env={**os.environ, **env, 'JUDGED': self.mark})
@@ -182,10 +182,11 @@ class Program:
 
     def objects(self, kind):
         """Its QPs ('qp') or regions ('mr'), as the kernel sees them."""
-        import json
+        import glob, json
         shown = subprocess.run(['rdma', '-j', 'res', 'show', kind], capture_output=True, text=True, timeout=10).stdout
-        pids = self.pids()
-        return [found for found in json.loads(shown or '[]') if found.get('pid') in pids]
+        tasks = {path.rpartition('/')[2] for pid in self.pids() for path in glob.glob(f'/proc/{pid}/task/*')}
+        return [found for found in json.loads(shown or '[]')  # without a name: of a thread that has ended
+                if str(found.get('pid')) in tasks or ('comm' not in found and found['ifname'] == self.device)]
 
     def holds(self):
         """How many QPs, regions and open files it has."""

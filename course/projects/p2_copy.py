@@ -57,7 +57,7 @@ class Copies:
         status = you.end(1)
         if status or 'FAIL' in str(you.said()):
             raise Wrong(f'{what}: your copy must end with 0, and ended with {status}; it said last: {you.last()} (no line may '
-                        f'have FAIL then); the server: {self.server.last()}')
+                        f'have FAIL then); {self.server.state("the server")}')
         same(content, self.target(name), f'{what}, {name}')
         if self.server.status() is not None:
             raise Wrong(f'{what}: your server has ended, and must serve until it is killed; '
@@ -96,7 +96,8 @@ def same(want, have, what):
     if have is None:
         raise Wrong(f'{what}: your copy has ended with 0, and there is no such file in DIR')
     if have != want:
-        at = next((i for i, (a, b) in enumerate(zip(want, have)) if a != b), min(len(want), len(have)))
+        at = next(i for i in range(0, max(len(want), len(have)), 4096) if want[i:i + 4096] != have[i:i + 4096])
+        at = next(i for i in range(at, at + 4096) if want[i:i + 1] != have[i:i + 1])
         raise Wrong(f'{what}: expected {len(want)} bytes, seen {len(have)}; byte {at} is the first that differs')
 
 
@@ -233,11 +234,11 @@ def full_disk():
     with place(deadline=4, full='4m') as p:
         old, what = content(30000, 2), 'DIR has room for 4 MiB, and the file has 8'
         p.into.write('old', old)
-        source, three = p.file(content(8 * MIB), 'large'), content(3 * MIB)
+        source, three = p.file(content(8 * MIB), 'large'), content(4032 << 10)
         for n in range(5):  # if it was too fast: once more
             left = machine('client').arrived('tx')
             you = p.copy(source, f'stuck{n}')  # all of it may be under way when it is stopped
-            you.signal_at(signal.SIGSTOP, left + MIB, 'client', 'tx')
+            you.signal_at(signal.SIGSTOP, left + MIB // 8, 'client', 'tx')
             if you.status() is None:
                 break
         since, silent, hung_up = time.monotonic(), outside.silent_peer(p.at), select.poll()
@@ -254,7 +255,7 @@ def full_disk():
         p.settle(you, what)  # the last write(2) stores a part
         fails(you, 'copy', what, 1)
         p.copied(three, 'fits', f'DIR has 4 MiB, and in it {p.into.names()}; after two copies that did not fit, and one '
-                 'that was stopped (SIGSTOP) for longer than DEADLINE, a file of 3 MiB')
+                 'that was stopped (SIGSTOP) for longer than DEADLINE, a file of 4032 KiB')
         if not hung_up.poll(2000):
             raise Local(f'a peer connected by TCP and said nothing for longer than DEADLINE, {p.deadline + 3} s: your server still waits for it')
 
@@ -270,10 +271,10 @@ def old_or_new(p, name, old, new, what):
 def killed():
     """Who is killed, or stopped, and how much of the file has come to the server by then."""
     end, rounds = time.monotonic() + 15, []
-    moments = [('copy', .5), ('copy', .95), ('server', .5), ('server', 1), ('server', .9, 'stop'),
+    moments = [('server', 1), ('copy', .5), ('copy', .95), ('server', .5), ('server', .9, 'stop'),
                ('server', .05), ('server', .98), ('copy', 0), ('copy', 1)]
     client = machine('client')
-    with place(deadline=8) as p:
+    with place(deadline=8, server={**outside.PRELOAD, 'RENAME_PAUSE': '1'}) as p:
         new, old = content(4 * MIB), content(30000, 2)
         source = p.file(new, 'new')
         for n, (who, share, *stop) in enumerate(moments):
@@ -284,12 +285,10 @@ def killed():
             p.into.write(name, old)
             before, left = arrived('server'), client.arrived('tx')
             you = p.copy(source, name)
-            if who == 'copy':  # by what has left its machine: to ask the other takes a while
-                victim = you
-                victim.signal_at(signal.SIGKILL, left + int(share * len(new)), 'client', 'tx')
-            else:
-                victim = p.server
-                victim.signal_at(how, before + int(share * len(new)))
+            # By what has left its machine: to ask the other takes a while.
+            at, victim, *wire = (left, you, 'client', 'tx') if who == 'copy' else (before, p.server)
+            victim.signal_at(how if n else 0, at + int(share * len(new)), *wire)
+            time.sleep(0 if n else .2)  # the first server has all bytes, and its rename(2) takes half a second
             what = f'your {who} was {fate} when the server had {min(arrived("server") - before, len(new))} bytes'
             if how == signal.SIGKILL:
                 victim.kill()
@@ -305,6 +304,7 @@ def killed():
                     same(new, p.target(name), f'{what}, and your copy ended with 0')
                 else:
                     fails(you, 'copy', what, 1)
+                p.env.clear()
                 p.serve()
             rounds.append((name, what))
             p.copied(old, name, f'{what}; the next copy to this name')
