@@ -45,7 +45,7 @@ static bool connect_once(struct cm *cm, struct sockaddr *from,
 		.private_data = private_data,
 		.private_data_len = sizeof private_data,
 		.responder_resources = 1,
-		.initiator_depth = 1, /* READs that we have under way at once */
+		.initiator_depth = 1, /* READs under way: we ask for 1 */
 		.retry_count = 6,     /* 7 is for ever on rxe */
 		.rnr_retry_count = 7,
 	};
