@@ -285,10 +285,10 @@ def killed():
             p.into.write(name, old)
             before, left = arrived('server'), client.arrived('tx')
             you = p.copy(source, name)
-            # By what has left its machine: to ask the other takes a while.
+            # Each by what its own machine counts: to ask the other takes a while.
             at, victim, *wire = (left, you, 'client', 'tx') if who == 'copy' else (before, p.server)
             victim.signal_at(how if n else 0, at + int(share * len(new)), *wire)
-            time.sleep(0 if n else .2)  # the first server has all bytes, and its rename(2) takes half a second
+            time.sleep(0 if n else .2)  # only the first server's rename(2) takes half a second: it dies in it
             what = f'your {who} was {fate} when the server had {min(arrived("server") - before, len(new))} bytes'
             if how == signal.SIGKILL:
                 victim.kill()
@@ -304,7 +304,7 @@ def killed():
                     same(new, p.target(name), f'{what}, and your copy ended with 0')
                 else:
                     fails(you, 'copy', what, 1)
-                p.env.clear()
+                p.env.clear()  # that of the first server
                 p.serve()
             rounds.append((name, what))
             p.copied(old, name, f'{what}; the next copy to this name')

@@ -227,10 +227,9 @@ def cost(programs):
     return f'{packets:.0f} packets are sent in a second; at most 200 are allowed' if packets > 200 else ''
 
 
-def idle(server, waiting, why, *others):
+def idle(waiting, why, programs):
     for client in waiting:
         client.silent(0.7, why)
-    programs = {'server': server, 'client': waiting[0], **{'client that was asked nothing': other for other in others}}
     much = cost(programs) and cost(programs) and cost(programs)  # on a busy machine packets are sent again
     if much:
         raise Wrong(f'{why}, and nothing happens, but {much}')
@@ -240,11 +239,11 @@ def full_and_empty():
     server, clients = queue(4, 4)
     a, b, c, gone = clients
     gone.leave()
-    idle(server, [a.take(), b.take()], 'the queue is empty', c)
+    idle([a.take(), b.take()], 'the queue is empty', {'server': server, 'client': a, 'client that was asked nothing': c})
     c.put(2)
     answered(clients)
     c.put(4).answered()
-    idle(server, [c.put(), a.put()], 'the queue is full')
+    idle([c.put(), a.put()], 'the queue is full', {'server': server, 'client': c})
     b.take().answered()
     if not within(ANSWER, lambda: a.done() + c.done() == 1):
         raise Wrong('two puts wait, because the queue is full; an item was taken, and now one of them must be answered')
