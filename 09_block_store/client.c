@@ -8,6 +8,7 @@
  */
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 
 #include "ask.h"
 #include "two.h"
@@ -39,11 +40,12 @@ static void write_and_read(struct client *c)
 	    MAX_COUNT);
 }
 
-static void *free_the_wire(void *unused)
+static void *free_the_wire(void *cut)
 {
+	sem_wait(cut);
 	poll(NULL, 0, 200);
 	wire_free();
-	return unused;
+	return NULL;
 }
 
 /* DOC: early. For a while only our SENDs leave: the answer of our NIC to the
@@ -53,13 +55,17 @@ static void early_reply(struct client *c)
 {
 	uint64_t word = 100ULL << 32;
 	pthread_t thread;
+	sem_t cut;
 
 	fill(c, 0, word);
-	wire_cut(&c->ep);
-	start(c, 0, OP_WRITE_EARLY, 0, MAX_COUNT);
-	int rc = pthread_create(&thread, NULL, free_the_wire, NULL);
+	sem_init(&cut, 0, 0);
+	/* First: a new thread may take longer than the READ is repeated. */
+	int rc = pthread_create(&thread, NULL, free_the_wire, &cut);
 	if (rc)
 		die_err(rc, "pthread_create");
+	wire_cut(&c->ep);
+	start(c, 0, OP_WRITE_EARLY, 0, MAX_COUNT);
+	sem_post(&cut);
 	finish(c);
 	fill(c, 0, 0);
 	rc = pthread_join(thread, NULL);
