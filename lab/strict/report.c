@@ -81,7 +81,7 @@ static void write_name(FILE *to, const char *before, void *at)
 	const char *name = file == MAP_FAILED ? NULL : symbol_of(file, &offset);
 	if (!name)
 		name = basename(own ? program_invocation_name : map->l_name);
-	fprintf(to, "%s+0x%lx", name, (unsigned long)offset);
+	fprintf(to, "%.600s+0x%lx", name, (unsigned long)offset);
 	munmap(file, (size_t)st.st_size);
 	close(fd);
 }
@@ -95,7 +95,7 @@ void report(const char *rule, struct req *r, const struct trace *from,
 	} said[512];
 	static unsigned n;
 	struct trace now;
-	char line[1024] = "";
+	char line[4096] = "";
 	const char *mode = getenv("STRICT");
 	const struct link_map *map;
 	va_list args;
@@ -111,8 +111,7 @@ void report(const char *rule, struct req *r, const struct trace *from,
 	FILE *to = n < 512 ? fmemopen(line, sizeof line, "w") : NULL;
 	if (!to)
 		return;
-	said[n].rule = rule;
-	said[n++].from = *from;
+	said[n++] = (__typeof__(*said)){ .rule = rule, .from = *from };
 
 	fprintf(to, "strict: %s: ", rule);
 	va_start(args, fmt);
@@ -122,8 +121,9 @@ void report(const char *rule, struct req *r, const struct trace *from,
 		   from->at[0]);
 	fprintf(to, " [%p]", from->at[0]);
 	/* Until what started main(). */
-	for (int i = 1;
-	     i < DEPTH && (map = map_of(from->at[i])) && !*map->l_name; i++)
+	for (int i = 1; i < DEPTH && (map = map_of(from->at[i])) &&
+			!strstr(map->l_name, "/libc.so");
+	     i++)
 		write_name(to, " < ", from->at[i]);
 	for (int i = 0; i < 2 && r && from != &r->from; i++)
 		write_name(to, i ? " < " : "; posted by ", r->from.at[i]);
@@ -132,8 +132,7 @@ void report(const char *rule, struct req *r, const struct trace *from,
 			(unsigned long)r->wr_id);
 	fputs(")\n", to);
 	fclose(to);
-	if (write(2, line, strlen(line)) >= 0 && mode &&
-	    strcmp(mode, "stop") == 0) {
+	if (write(2, line, strlen(line)) && mode && strcmp(mode, "stop") == 0) {
 		fflush(stdout);
 		_exit(86);
 	}

@@ -458,7 +458,7 @@ int post(struct queue *q, struct ibv_send_wr w)
 		  "bytes of rkey 0 (no remote right, or not taken over)", len,
 		  0 },
 		{ atomic && (w.wr.atomic.remote_addr % 8 || len != 8 || n != 1),
-		  "ATOMIC-ALIGN", "no multiple of 8, SGEs, or bytes", len, 8 },
+		  "ATOMIC-ALIGN", "address % 8, SGEs, or bytes", len, 8 },
 	};
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
 		if (rules[i].broken)
