@@ -133,7 +133,7 @@ void report(const char *rule, struct req *r, const struct trace *from,
 	fputs(")\n", to);
 	fclose(to);
 	if (write(2, line, strlen(line)) && mode && strcmp(mode, "stop") == 0) {
-		fflush(stdout);
+		fflush(stdout); /* even if write() said -1: nobody heard it */
 		_exit(86);
 	}
 }
