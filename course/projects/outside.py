@@ -349,6 +349,7 @@ class Machine:
 
     def kill_all(self):
         Program.kill_all()
+        self.mtu(1500)
 
 
 @functools.cache  # to make an object on another machine takes 0.3 s, a call of it 3 ms

@@ -51,6 +51,8 @@ def talk(role, mode=''):
     alone = role == 'client' and not mode
     if mode:
         theirs, mine = 'p', 'y'
+    for side in map(machine, DEVICES):
+        side.mtu(1500 if role == 'client' else 4200)  # an active_mtu of 1024, or of 4096
     wire, you = outside.Wire(), yours(role, at, mine, deadline=20 if alone else 6, **PAUSE if mode else {})
     within(8 * alone, lambda: not alone or you.status() is not None)  # it tries again, as DEADLINE is 20
     them = peer(other(role), at, theirs, mode)

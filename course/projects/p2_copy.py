@@ -86,8 +86,6 @@ def place(deadline=6, full=None, mtu=4200, **env):
         yield Copies(files, into, deadline, env)
     finally:
         kill_all()
-        for role in DEVICES:
-            machine(role).mtu(1500)
         files.remove()
         into.remove()
 
