@@ -18,11 +18,9 @@ lab/lab doctor | grep '^MISSING' # tells why, if what follows fails
 if lab/lab doctor | grep -q 'kernel: .* downloaded'; then
 	timeout 900 lab/lab run true || not_ok "the kernel is fetched"
 fi
-for k in build/kernel/package/boot/vmlinuz-*; do
-	if [ -z "${LAB_KERNEL:-}" ] && [ -e "$k" ]; then
-		export LAB_KERNEL=$PWD/$k LAB_MODULES=$PWD/build/kernel/package/lib/modules/${k##*/vmlinuz-}
-	fi
-done
+k=$(ls build/kernel/package/{boot/vmlinuz-,lib/modules/*/vmlinuz}* 2>/dev/null)
+m=$(echo "$PWD"/build/kernel/package/lib/modules/*)
+[ -n "${LAB_KERNEL:-}" ] || [ -z "$k" ] || export LAB_KERNEL=$PWD/$k LAB_MODULES=$m
 
 end() {
 	for d in "$a" "$b"; do
