@@ -74,7 +74,7 @@ judges/02_write/3_full_queue.c </^ \* \(before\|hint.*\):/d>
 judges/02_write/3_full_queue.solution.c <$a TODO> solution.c: has a TODO
 judges/02_write/4_inline.c <s/\(hint1.zh:\).*/\1 甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲/> more than 73 columns
 judges/02_write/4_inline.wrong <0,/^verdict:/s//verdikt:/; w judges/02_write/9_gone.wrong>
-    one "verdict: " || 9_gone.wrong is of no exercise
+    a "verdict: " || 9_gone.wrong is of no exercise
 judges/02_write/5_window.c <s/hint/Hint/; w judges/02_write/8_gone.c> 8_gone.c is of no exercise
 judges/03_read/1_how_much.c </gives away:/d> not two lines "gives
 judges/03_read/2_freeze.c <0,/gives away:/s//&  Fetch  MEMORY from\n * &/> the page says "Fetch  MEMORY from"

@@ -119,8 +119,8 @@ def exercises(lesson, handout):
             if "TODO" in repo.read(f"{e.judge}.solution.c"):
                 yield f"{e.judge}.solution.c: has a TODO"
             said = re.findall("^(verdict: |== )", repo.read(f"{e.judge}.wrong"), re.M)
-            if said != len(said) // 2 * ["== ", "verdict: "]:
-                yield f'{e.judge}.wrong: below each "== NAME" one "verdict: "'
+            if not re.fullmatch("(== (verdict: )+)*", "".join(said)):
+                yield f'{e.judge}.wrong: below each "== NAME" a "verdict: "'
             if e.kind != "predict" and len(said) < 6:
                 yield f"{e.judge}.wrong: {len(said) // 2} wrong answers, not 3"
     for path in repo.files(f"judges/{lesson}/*.c", f"judges/{lesson}/*.wrong"):
