@@ -3,12 +3,12 @@ LESSON := $(lastword $(notdir $(CURDIR)))
 NUMBER := $(firstword $(subst _, ,$(LESSON)))
 TOP := $(MAKE) --no-print-directory -C ..
 
-.PHONY: all run check trace check-trace break help
+.PHONY: all run check trace check-trace break
 all:
 	+@$(TOP) $(LESSON)
 run check trace check-trace break:
 	+@$(TOP) $@-$(NUMBER)
-help:
-	+@$(TOP) help
+.DEFAULT:
+	+@$(TOP) $@
 break-% trace-% ex-% hint-% reset-%:
 	+@$(TOP) $(firstword $(subst -, ,$@))-$(NUMBER).$(*:$(NUMBER).%=%)
