@@ -196,8 +196,8 @@ char subject[128];
 static const struct watch *watching;
 static struct ibv_context_ops real_ops;
 struct seen seen;
-static int watches, errors;
-static const char *spoiled; /* "2": the first since watch 2 is an error */
+static int errors, first = -1; /* the opcode of the first completion */
+static const char *spoiled;    /* "1": it is an error; "2": one unlike it */
 
 static int on_post_send(struct ibv_qp *qp, struct ibv_send_wr *list,
 			struct ibv_send_wr **bad)
@@ -236,7 +236,10 @@ static int on_poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 		if (watching->found)
 			watching->found(&wc[i]);
 		seen.found++;
-		if (spoiled && watches >= *spoiled - '0' && !errors++)
+		first = first < 0 ? (int)wc[i].opcode : first;
+		if (spoiled &&
+		    (*spoiled == '1' || (int)wc[i].opcode != first) &&
+		    !errors++)
 			wc[i].status = IBV_WC_LOC_PROT_ERR;
 		if (spoiled || wc[i].status == IBV_WC_SUCCESS)
 			continue;
@@ -270,7 +273,6 @@ void watch(struct ep *ep, const struct watch *w)
 	*ops = real_ops;
 	if (!w)
 		return;
-	watches++;
 	seen = (struct seen){ 0 };
 	ops->post_send = on_post_send;
 	ops->post_recv = on_post_recv;
@@ -309,14 +311,12 @@ int main(void)
 	options = parse_args(1, (char *[]){ "ex", NULL }, "ex", 0);
 	options.wait_s = WAIT_S;
 	on_exit(ended, NULL);
-	signal(SIGALRM, stopped); /* instead of what parse_args() set */
-	signal(SIGPROF, stopped);
+	const int ends[] = { SIGALRM, SIGPROF, SIGSEGV, SIGBUS, SIGFPE };
+	for (int i = 0; i < 5; i++)
+		signal(ends[i], stopped); /* instead of what parse_args() set */
 	alarm(LIMIT_S);
 	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value = { CPU_S, 0 } },
 		  NULL);
-	signal(SIGSEGV, stopped);
-	signal(SIGBUS, stopped);
-	signal(SIGFPE, stopped);
 	wires_free();
 	spoiled = getenv("SPOILED");
 	judge();

@@ -129,6 +129,6 @@ void enough(int lists, int requests, int completions);
 
 /* Each judge's own. */
 void judge(void);
-extern const char *an_error_ends_it; /* "13": the first since watch 1, 3 */
+extern const char *an_error_ends_it; /* "12": the first, one unlike it */
 
 #endif

@@ -55,6 +55,16 @@ static bool same(const struct ibv_send_wr *a, const struct ibv_send_wr *b)
 	       a->imm_data == b->imm_data;
 }
 
+static int (*real_post)(struct ibv_qp *, struct ibv_send_wr *,
+			struct ibv_send_wr **);
+
+/* Why it is refused differs: rxe says EINVAL, mlx5 ENOMEM (docs/attributes.md). */
+static int refuses_as_mlx5(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			   struct ibv_send_wr **bad)
+{
+	return real_post(qp, wr, bad) ? ENOMEM : 0;
+}
+
 /* For another reason than 99 buffers. */
 static int refuses_all(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad)
@@ -93,6 +103,11 @@ void judge(void)
 		add_receive(&d.peer, 0, &in, 1, to);
 	for (list = 0; list < LISTS; list++) {
 		about("list %d", list + 1);
+		if (list == LISTS - 1) {
+			watch(&d.you, NULL);
+			real_post = d.you.ctx->ops.post_send;
+			d.you.ctx->ops.post_send = refuses_as_mlx5;
+		}
 		watch(&d.you, &(struct watch){ .posts = posts });
 		calls = had = 0;
 		for (int i = 0; i < N; i++) {

@@ -21,7 +21,7 @@
 #include "5_reply.h"
 #include "queues.h"
 
-const char *an_error_ends_it = "1";
+const char *an_error_ends_it = "12"; /* of a request, of a SEND */
 
 enum { N = 12, PATIENCE = 100, ANSWER = 64 };
 

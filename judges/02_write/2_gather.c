@@ -58,7 +58,9 @@ void judge(void)
 		memset(theirs, '.', MEMORY);
 		memset(want, '.', MEMORY);
 		for (int i = 0; i < l[n].n; i++) {
-			uint32_t len = (uint32_t)(7 + i);
+			/* One is too long for INLINE. */
+			int size = n == 0 && i == 2 ? 1024 : 7 + i;
+			uint32_t len = (uint32_t)size;
 
 			here += (l[n].here >> i & 1) * GAP;
 			there += (l[n].there >> i & 1) * GAP;
@@ -67,8 +69,8 @@ void judge(void)
 					       .to = (uintptr_t)(theirs +
 								 there) };
 			memcpy(want + there, own + here, len);
-			here += 7 + i;
-			there += 7 + i;
+			here += size;
+			there += size;
 		}
 		write_pieces(&d.you, p, l[n].n, from->lkey, to->rkey);
 		returned();

@@ -19,6 +19,8 @@
 #include "4_log.h"
 #include "wire.h"
 
+const char *an_error_ends_it = "12"; /* of the atomic, of the WRITEs */
+
 static struct log log_over_there;
 static struct writer writer;
 static struct entry *place; /* of our entry */

@@ -17,6 +17,8 @@
 
 #include "records.h"
 
+const char *an_error_ends_it = "12"; /* of the swap, of the last request */
+
 /* The other writer's steps, before each COMPARE_AND_SWAP of yours. */
 static const struct schedule {
 	const char *what, *steps;

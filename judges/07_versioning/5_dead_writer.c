@@ -49,7 +49,7 @@ uint64_t look(void)
 
 void cut_off(void)
 {
-	if (*steps || (!at_work && !cut))
+	if (*steps || (!at_work && !cut) || same < PATIENCE)
 		wrong("you cut off a writer that lives");
 	if (same > PATIENCE + 1)
 		wrong("%d looks return the same, and %d are enough", same,

@@ -17,7 +17,9 @@
 
 #include "slots.h"
 
-enum { KEY = 5, VALUE_NOW = 1000, VALUE_NEXT = 2000 };
+enum { AT = 5, VALUE_NOW = 1000, VALUE_NEXT = 2000 };
+/* More than 32 bits; a search for it begins at AT, and for the lower half, too. */
+static const uint64_t KEY = (UINT64_C(1) << 40) + AT;
 
 static int reads;
 static bool put_in_the_middle; /* of the next READ */
@@ -133,7 +135,7 @@ void judge(void)
 	expect(KEY, VALUE_NEXT, 3);
 
 	start("another key is in its first slot");
-	put(5, KEY + SLOTS, VALUE_NOW);
+	put(5, AT, VALUE_NOW);
 	put(6, KEY, VALUE_NOW);
 	expect(KEY, VALUE_NOW, 2);
 
@@ -167,7 +169,7 @@ void judge(void)
 
 	start("a full table, and the key is in the last slot of the search");
 	for (unsigned s = 0; s < SLOTS; s++)
-		put(s, s == KEY - 1 ? KEY : 100 + s, VALUE_NOW);
+		put(s, s == AT - 1 ? KEY : 100 + s, VALUE_NOW);
 	expect(KEY, VALUE_NOW, SLOTS);
 
 	start("a full table without the key");

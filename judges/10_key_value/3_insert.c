@@ -18,7 +18,7 @@
 
 enum { AT = 5, OTHER = AT + SLOTS, THEIRS = 2000 };
 /* Both have more than 32 bits; a search for the key begins at AT. */
-static const uint64_t KEY = (UINT64_C(1) << 40) + AT,
+static const uint64_t KEY = (UINT64_C(1) << 40) + OTHER,
 		      MINE = (UINT64_C(1) << 40) + 1000;
 
 /* What others do just before your second look() or your first change(), whichever is

@@ -221,12 +221,14 @@ void judge(void)
 		new = record_of(KEY, NEW);
 		slot->record = record_of(KEY, OLD);
 		memcpy(&slot->record, &new, HEAD);
-		slot->version = odd_version(writer, 40);
+		slot->version = odd_version(writer, UINT64_C(1) << 40 | 40);
 		set_log(other_log != NULL, SLOT, slot->version, new);
 		if (other_log && *other_log == 's')
 			set_log(0, SLOT + 1,
-				cases[i].higher ? odd_version(writer, 60)
-						: slot->version,
+				cases[i].higher
+					? odd_version(writer,
+						      slot->version + 20)
+					: slot->version,
 				record_of(KEY + 1, OLD));
 		else if (other_log)
 			set_log(0, SLOT, odd_version(writer, 20),

@@ -157,6 +157,7 @@ void judge(void)
 
 	ends_open();
 	watched = peer.channel;
+	changes = 1;
 	if (pthread_create(&thread, NULL, clients, NULL))
 		die("the judge's pthread_create");
 	serve(peer.channel, CLIENTS);

@@ -9,6 +9,7 @@
 static struct rdma_event_channel *watched; /* only its events are counted */
 static atomic_int got, given_back;
 static bool unreachable; /* what you get is UNREACHABLE, whatever it was */
+static int changes;      /* so many ESTABLISHED are ADDR_CHANGE for you */
 
 int rdma_get_cm_event(struct rdma_event_channel *channel,
 		      struct rdma_cm_event **event)
@@ -18,6 +19,9 @@ int rdma_get_cm_event(struct rdma_event_channel *channel,
 	*(void **)&call = library("rdma_get_cm_event");
 	int rc = call(channel, event);
 	got += rc == 0 && channel == watched;
+	if (rc == 0 && channel == watched &&
+	    (*event)->event == RDMA_CM_EVENT_ESTABLISHED && changes-- > 0)
+		(*event)->event = RDMA_CM_EVENT_ADDR_CHANGE;
 	if (unreachable && rc == 0 && channel == watched) {
 		(*event)->event = RDMA_CM_EVENT_UNREACHABLE;
 		(*event)->param.conn.private_data = NULL;
