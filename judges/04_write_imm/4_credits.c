@@ -31,7 +31,7 @@ static struct duo d;
 
 static bool full[SLOTS];     /* as you must see it */
 static int credits;          /* that you took */
-static bool late;            /* a receive, or it never comes */
+static bool behind;          /* a receive, or it never comes */
 static bool early;           /* the last, before the completion of a WRITE */
 static bool writes_last;     /* the last WRITEs complete behind all credits */
 static uint32_t held[SLOTS]; /* slots that the peer has not given back */
@@ -48,7 +48,7 @@ static void posts(const struct ibv_send_wr *wr)
 	if (full[slot])
 		wrong("slot %u of %d is not free", slot, SLOTS);
 	full[slot] = true;
-	late |= seen.receives <= seen.posted;
+	behind |= seen.receives <= seen.posted;
 	if (!(wr->send_flags & IBV_SEND_SIGNALED))
 		wrong("its WRITE must be SIGNALED, as write_message() had it");
 	if (!wr->num_sge ||
@@ -91,7 +91,7 @@ static void looks(void)
 
 	if (seen.receives - credits > SLOTS)
 		wrong("more receives are posted than credits came");
-	if (late && seen.receives >= seen.posted)
+	if (behind && seen.receives >= seen.posted)
 		wrong("its receive is posted behind it: too late for a credit");
 
 	if (seen.posted < MESSAGES && n_full < SLOTS) {
