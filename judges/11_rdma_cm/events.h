@@ -18,11 +18,12 @@ int rdma_get_cm_event(struct rdma_event_channel *channel,
 
 	*(void **)&call = library("rdma_get_cm_event");
 	int rc = call(channel, event);
-	got += rc == 0 && channel == watched;
-	if (rc == 0 && channel == watched &&
-	    (*event)->event == RDMA_CM_EVENT_ESTABLISHED && changes-- > 0)
+	const bool yours = rc == 0 && channel == watched;
+	got += yours;
+	if (yours && (*event)->event == RDMA_CM_EVENT_ESTABLISHED &&
+	    changes-- > 0)
 		(*event)->event = RDMA_CM_EVENT_ADDR_CHANGE;
-	if (unreachable && rc == 0 && channel == watched) {
+	if (unreachable && yours) {
 		(*event)->event = RDMA_CM_EVENT_UNREACHABLE;
 		(*event)->param.conn.private_data = NULL;
 		(*event)->param.conn.private_data_len = 0;

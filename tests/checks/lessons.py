@@ -121,8 +121,8 @@ def exercises(lesson, handout):
             said = re.findall("^(verdict: |== )", repo.read(f"{e.judge}.wrong"), re.M)
             if not re.fullmatch("(== (verdict: )+)*", "".join(said)):
                 yield f'{e.judge}.wrong: below each "== NAME" a "verdict: "'
-            if e.kind != "predict" and len(said) < 6:
-                yield f"{e.judge}.wrong: {len(said) // 2} wrong answers, not 3"
+            if e.kind != "predict" and said.count("== ") < 3:
+                yield f"{e.judge}.wrong: {said.count('== ')} wrong answers, not 3"
     for path in repo.files(f"judges/{lesson}/*.c", f"judges/{lesson}/*.wrong"):
         if not repo.files(f"{lesson}/exercises/{Path(path).name.split('.')[0]}.c"):
             yield f"{path} is of no exercise"
