@@ -63,7 +63,7 @@ num = $(firstword $(subst _, ,$(notdir $1)))
 lesson = $(firstword $(subst /, ,$1))
 id = $(call num,$(call lesson,$1)).$(call num,$1)
 # SERVER=py, CLIENT=py: that side in Python, where the lesson has one. LESSON SIDE VARIABLE
-side = $(if $(filter-out c,$($3)),$(or $(wildcard $1/$2.$($3)),$(error $3=$($3): $1 has no $2.$($3))),$B/$1/$2)
+side = $(or $(if $(filter-out c,$($3)),$(wildcard $1/$2.$($3)),$(and $(wildcard $1/$2.c),$B/$1/$2)),$(error $1 has no $2.$(or $($3),c): unset $3, or git restore $1/$2.$(or $($3),c)))
 # In an emulated guest Python may take longer to start than the other side waits.
 patient = $(if $(filter py,$(SERVER) $(CLIENT)),SERVER_ARGS="-t 30 $$SERVER_ARGS" CLIENT_ARGS="-t 30 $$CLIENT_ARGS")
 # LESSON NUMBER
