@@ -136,6 +136,9 @@ static void try(size_t i, bool to_client)
 		    memcmp(there, was, part[p].len) != 0)
 			wrong("part %d is not what it should be", p);
 	}
+	for (uint32_t k = at; k < SIZE && !to_client; k++)
+		if (data[k] != '?')
+			wrong("more was fetched than there is");
 	if (!to_client && parts > 0 && seen.fences == 0)
 		wrong("what keeps the reply from being sent before the data "
 		      "is here?");

@@ -83,8 +83,10 @@ static void read_it(const struct memory *m)
 	int rc = ibv_post_send(you.id->qp, &read, &bad);
 	if (rc)
 		die_err(rc, "the judge's ibv_post_send");
+	double since = now_ms();
 	while (ibv_poll_cq(you.cq, 1, &wc) == 0)
-		;
+		if (now_ms() - since > MS)
+			die("the judge's READ does not complete");
 	if (wc.status != IBV_WC_SUCCESS)
 		wrong("a READ of that memory: %s",
 		      ibv_wc_status_str(wc.status));

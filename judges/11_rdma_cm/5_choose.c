@@ -58,8 +58,10 @@ static double takes(int way, size_t len)
 	rc = ibv_post_send(peer.id->qp, &send, &bad);
 	if (rc)
 		die_err(rc, "the judge's ibv_post_send");
+	double sent = now_ms();
 	while (ibv_poll_cq(you.cq, 1, &wc) == 0)
-		;
+		if (now_ms() - sent > MS)
+			die("the server's message does not come");
 	return now_ms() - since;
 }
 
