@@ -11,12 +11,10 @@
 #include "judge.h"
 #include "wire.h"
 
-/* For all of a judge, of the CPU and of the clock: a loop uses up the first, and
- * what sleeps for ever, or runs on a busy machine, the second. */
+/* Of the CPU, which a loop uses up, and of the clock, for whoever sleeps for ever. */
 enum { CPU_S = 5, LIMIT_S = 20, WAIT_S = 4 };
 
-/* write(2) is one of the few calls that a signal handler may make. wire_free() is
- * none; but this program ends here, and a slow wire would outlive it. */
+/* A signal handler may not call wire_free(); but a slow wire would outlive this program. */
 static void report(const char *what)
 {
 	const char *parts[] = { "ex: FAIL ", subject, *subject ? ": " : "",
@@ -197,7 +195,7 @@ static const struct watch *watching;
 static struct ibv_context_ops real_ops;
 struct seen seen;
 static int errors, first = -1; /* the opcode of the first completion */
-static const char *spoiled;    /* "1": it is an error; "2": one unlike it */
+static const char *spoiled;    /* which is an error: an_error_ends_it */
 
 static int on_post_send(struct ibv_qp *qp, struct ibv_send_wr *list,
 			struct ibv_send_wr **bad)
@@ -238,7 +236,8 @@ static int on_poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 		seen.found++;
 		first = first < 0 ? (int)wc[i].opcode : first;
 		if (spoiled &&
-		    (*spoiled == '1' || (int)wc[i].opcode != first) &&
+		    (*spoiled == 'u' ? (int)wc[i].opcode != first
+				     : seen.found == *spoiled - '0') &&
 		    !errors++)
 			wc[i].status = IBV_WC_LOC_PROT_ERR;
 		if (spoiled || wc[i].status == IBV_WC_SUCCESS)
@@ -297,11 +296,12 @@ void enough(int lists, int requests, int completions)
 const char *an_error_ends_it __attribute__((weak)) = "";
 static bool judged;
 
-/* A function that ends the program does not pass by that. */
+/* A function that ends the program does not pass by that, nor one that goes on. */
 static void ended(int status, void *unused)
 {
 	(void)unused;
-	if (status == 0 && !judged)
+	if (status == 0 ? !judged
+			: errors && (seen.blamed || seen.in_vain > A_WAIT))
 		report("it ended the program\n");
 }
 
@@ -320,13 +320,13 @@ int main(void)
 	wires_free();
 	spoiled = getenv("SPOILED");
 	judge();
-	/* Once more for each of them, and $PPID is we. */
+	/* Once more for each of them, and $PPID is we. Status 2: report() said so. */
 	char again[] = "SPOILED=1 exec /proc/$PPID/exe >/dev/null 2>&1";
 	for (; !spoiled && (again[8] = *an_error_ends_it); an_error_ends_it++)
-		if (system(again) == 0) /* NOLINT(cert-env33-c) */
+		if (system(again) % (2 << 8) == 0) /* NOLINT(cert-env33-c) */
 			die("a completion was an error, and your program went "
 			    "on");
 	judged = true;
 	say("PASS");
-	return 0;
+	return spoiled && !errors; /* fewer than that came */
 }

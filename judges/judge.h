@@ -98,8 +98,9 @@ void check_answer(int answer, int measured, const char *look_at);
 extern char subject[128];
 #define about(...) snprintf(subject, sizeof subject, __VA_ARGS__)
 /* Dies with the verdict. */
-#define wrong(fmt, ...) \
-	die("%s%s" fmt, subject, *subject ? ": " : "", ##__VA_ARGS__)
+#define wrong(fmt, ...)      \
+	(seen.blamed = true, \
+	 die("%s%s" fmt, subject, *subject ? ": " : "", ##__VA_ARGS__))
 
 /*
  * What an exercise does with the verbs at ep, from now on; w NULL: no more. The
@@ -120,15 +121,14 @@ bool second_look(void); /* for lets_find: one look is no wait */
 /* Counted since then. found: completions; in_vain: looks since there was one. */
 extern struct seen {
 	int lists, posted, signaled, fences, receives, found, in_vain;
-	bool last_signaled, armed;
+	bool last_signaled, armed, blamed; /* blamed: wrong() was called */
 } seen;
 /* More looks in vain than this are a wait; one or two are not. */
 enum { A_WAIT = 1000 };
 /* Dies with "right, but ..." if there were more than that. */
 void enough(int lists, int requests, int completions);
 
-/* Each judge's own. */
-void judge(void);
-extern const char *an_error_ends_it; /* "12": the first, one unlike it */
+void judge(void);                    /* each judge's own */
+extern const char *an_error_ends_it; /* "1u8": 1st, one unlike it, 8th */
 
 #endif

@@ -88,7 +88,7 @@ static void look_at(const struct end *me, const struct end *peer)
 		wrong("dest_qp_num is not the number of the other QP");
 	if (a.rq_psn != peer->psn)
 		wrong("rq_psn is not the other end's first PSN");
-	if (a.path_mtu != mtu)
+	if (a.path_mtu > mtu)
 		wrong("path_mtu is code %d, and the smaller one is %d",
 		      a.path_mtu, mtu);
 	if (memcmp(&a.ah_attr.grh.dgid, &peer->gid, sizeof peer->gid) != 0)
@@ -120,6 +120,15 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 		wrong("port_num is not its own");
 	a.port_num = real[i].port_num;
 	if (mask & IBV_QP_AV) {
+		/* Whoever is told a LID may do without a GID, as on InfiniBand. */
+		if (!a.ah_attr.is_global && end[!i].lid) {
+			a.ah_attr.is_global = 1;
+			a.ah_attr.grh = (struct ibv_global_route){
+				.dgid = real[!i].gid,
+				.sgid_index = end[i].gid_index,
+				.hop_limit = 64
+			};
+		}
 		if (a.ah_attr.port_num != end[i].port_num)
 			wrong("ah_attr.port_num is not its own");
 		if (a.ah_attr.grh.sgid_index != end[i].gid_index)

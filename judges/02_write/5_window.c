@@ -19,7 +19,7 @@
 #include "5_window.h"
 #include "writes.h"
 
-const char *an_error_ends_it = "12"; /* of the bind, of the invalidation */
+const char *an_error_ends_it = "1u"; /* of the bind, of the invalidation */
 
 enum { WINDOW = 64 };
 

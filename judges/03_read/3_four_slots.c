@@ -17,7 +17,7 @@
 
 #include "3_four_slots.h"
 
-const char *an_error_ends_it = "1";
+const char *an_error_ends_it = "18";
 
 static char data[DATA], buf[SLOTS * RECORD];
 static int n, taken;         /* records: there are, were taken */

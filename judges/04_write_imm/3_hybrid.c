@@ -23,7 +23,7 @@
 
 #include "3_hybrid.h"
 
-const char *an_error_ends_it = "12"; /* of the offer, of "done" */
+const char *an_error_ends_it = "1u"; /* of the offer, of "done" */
 
 /* Of each offer: where, its room, how much you have, how much you write. The last
  * room does not fit 16 bits, nor an int. */

@@ -24,7 +24,7 @@
 #include "4_credits.h"
 #include "queues.h"
 
-const char *an_error_ends_it = "12"; /* of a WRITE, of a credit */
+const char *an_error_ends_it = "1uP"; /* of a WRITE, of a credit, the 32nd */
 
 static char data[MESSAGES * SLOT], slots[SLOTS * SLOT];
 static struct duo d;

@@ -25,7 +25,7 @@
 #include "5_asleep.h"
 #include "library.h"
 
-const char *an_error_ends_it = "1";
+const char *an_error_ends_it = "19";
 
 enum { RECEIVES = 4, UNKNOWN = 9 };
 /* GAP: just before you have asked. ASKED: after it. WITH: behind the one before it. */

@@ -19,7 +19,7 @@
 #include "4_log.h"
 #include "wire.h"
 
-const char *an_error_ends_it = "12"; /* of the atomic, of the WRITEs */
+const char *an_error_ends_it = "1u"; /* of the atomic, of the WRITEs */
 
 static struct log log_over_there;
 static struct writer writer;

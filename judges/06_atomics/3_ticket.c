@@ -11,6 +11,9 @@
  * hint2.zh: 反复查看 SERVING，直到它是你的号；是“等于”，不是“大于等于”。离开时
  * hint2.zh: 把它加 1。
  */
+#include <time.h>
+#include <unistd.h>
+
 #include "3_ticket.h"
 #include "words_judge.h"
 
@@ -77,6 +80,32 @@ static void in_lock(const struct ibv_send_wr *wr)
 		between = wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 		words[NEXT] = ++ticket;
 	}
+}
+
+/* A pause takes no time here: others are served meanwhile. */
+static int pauses(void)
+{
+	for (int n = 0; n < 60 && words[NEXT] != ticket; n++)
+		words[SERVING] += words[SERVING] != ticket;
+	return 0;
+}
+
+int usleep(useconds_t us)
+{
+	(void)us;
+	return pauses();
+}
+
+int nanosleep(const struct timespec *t, struct timespec *left)
+{
+	(void)t, (void)left;
+	return pauses();
+}
+
+unsigned sleep(unsigned s)
+{
+	(void)s;
+	return (unsigned)pauses();
 }
 
 static void in_unlock(const struct ibv_send_wr *wr)

@@ -54,8 +54,10 @@ void cut_off(void)
 	if (same > PATIENCE + 1)
 		wrong("%d looks return the same, and %d are enough", same,
 		      PATIENCE);
-	steps = last;
-	step();
+	if (!cut) {
+		steps = last;
+		step();
+	}
 	cut = true;
 }
 

@@ -29,6 +29,8 @@ const char *const schedules[][2] = {
 	  "0300030003000300030003000300030003000300000000000000" },
 	{ "another reader is in both buffers all the time",
 	  "R000000000000000" },
+	{ "the writer is in the middle when you come, and goes on",
+	  "302000000000" },
 	{ "2^32 generations before your first request and your lease",
 	  "WW00000000000000" },
 	{ NULL, NULL },

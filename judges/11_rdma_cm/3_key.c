@@ -18,8 +18,9 @@
 #include "3_key.h"
 #include "events.h"
 
-/* Their length has two bytes, and the lower one is no positive char. */
 static char text[456] = "from the server's memory", copy[456];
+/* What the answer says: more than 32 bits, and the lowest byte is no positive char. */
+static const uint64_t length = UINT64_C(1) << 40 | sizeof text;
 
 static void *server(void *unused)
 {
@@ -32,7 +33,7 @@ static void *server(void *unused)
 				       IBV_ACCESS_REMOTE_READ);
 	if (!mr)
 		die_err(errno, "the judge's ibv_reg_mr");
-	uint64_t big[2] = { htobe64((uintptr_t)text), htobe64(sizeof text) };
+	uint64_t big[2] = { htobe64((uintptr_t)text), htobe64(length) };
 	uint32_t rkey = htobe32(mr->rkey);
 	memcpy(answer, big, 16);
 	memcpy(answer + 16, &rkey, 4);
@@ -66,7 +67,7 @@ static void read_it(const struct memory *m)
 					  .num_sge = 1 };
 	struct ibv_wc wc;
 
-	if (m->addr != (uintptr_t)text || m->len != sizeof text)
+	if (m->addr != (uintptr_t)text || m->len != length)
 		wrong("the memory is not what the answer says");
 	read.wr.rdma.remote_addr = m->addr;
 	read.wr.rdma.rkey = m->rkey;
