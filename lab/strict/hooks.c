@@ -191,8 +191,7 @@ static int take(struct cq *cq, unsigned n)
 		abort();
 	int got = real(cq->o.ctx)->poll_cq(cq->o.cq, (int)n,
 					   cq->held + cq->n_held);
-	if (got > 0)
-		cq->n_held += (unsigned)got;
+	cq->n_held += got > 0 ? (unsigned)got : 0;
 	return got;
 }
 
@@ -228,8 +227,8 @@ static int req_notify_cq(struct ibv_cq *v, int solicited_only)
 	LOCKED;
 	struct cq *cq = cq_of(v);
 
-	if (!cq->ex.start_poll)
-		take(cq, 16);
+	while (!cq->ex.start_poll && take(cq, 16) > 0)
+		;
 	cq->missed = cq->n_held;
 	cq->polled = !cq->missed;
 	/* May others come? Receives, if some have before: the peer has begun. */
@@ -440,9 +439,8 @@ POST(post_srq_recv, SRQ, ibv_srq, rq, ibv_recv_wr, as_send(w))
 
 /* ---- device ---------------------------------------------------------------- */
 
-static void at_end(int status, void *arg)
+static void at_end(int status, __attribute__((unused)) void *arg)
 {
-	(void)arg;
 	if (status != 0 || getpid() != self || pthread_mutex_trylock(&mutex))
 		return;
 	if (async_events != 0)
@@ -459,6 +457,7 @@ static void in_child(void) /* another thread of the parent may have had it */
 	mutex = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 	for (struct qp *qp = NULL; (qp = next_of(QP, qp));)
 		qp->state = IBV_QPS_ERR; /* its parent polls */
+	LIST_INIT(&uses); /* its memory may be where the parent's was */
 	async_events = 0;
 }
 

@@ -19,7 +19,7 @@
 
 /* Addresses have 48 bits: so a wr_id that is not ours is known. */
 static const uint64_t ours = 0x57a1ull << 48;
-static LIST_HEAD(uses, use) uses = LIST_HEAD_INITIALIZER(uses);
+struct uses uses;
 
 static uint64_t sum_of(const char *p, size_t len)
 {

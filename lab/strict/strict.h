@@ -135,6 +135,7 @@ struct use {
 	bool check;   /* poison must be intact, or the sum the same */
 	uint64_t sum;
 };
+extern LIST_HEAD(uses, use) uses;
 
 struct req {
 	TAILQ_ENTRY(req) link;
