@@ -18,8 +18,8 @@
  * expect_completion(ep, "READ") takes the next completion. READs complete in the
  * order in which they were posted. r is only handed on to read_record().
  *
- * The judge has read_record() and take(); take(i) compares the record with the
- * peer's. It calls fetch_all() with n = 8, then with n = 3, fewer than SLOTS.
+ * The judge has read_record() and take(). It calls fetch_all() with n = 8, then
+ * with n = 3, fewer than SLOTS.
  */
 #include "3_four_slots.h"
 

@@ -228,9 +228,6 @@ static void done(uint32_t len, int turn)
 		      seen.receives);
 	if (memcmp(place, text, len) != 0)
 		wrong("other bytes came");
-	for (size_t i = len; i < ROOM; i++)
-		if (place[i] != '.')
-			wrong("more than len bytes came");
 	note("turn %d: %u bytes", turn + 1, len);
 }
 

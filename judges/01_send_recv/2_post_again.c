@@ -75,7 +75,8 @@ void deliver(const char *text, uint32_t len)
 	if (text[0] == '?')
 		wrong("its slot was posted again before it was delivered");
 	if (len != length[delivered])
-		wrong("something else was delivered");
+		wrong("it has %u bytes, and you delivered %u",
+		      length[delivered], len);
 	for (uint32_t i = 0; i < len; i++)
 		if (text[i] != 'a' + delivered)
 			wrong("byte %u of it is another one", i);

@@ -13,8 +13,6 @@
  * hint2.zh: 先填槽位，有几条记录就填几个，填满为止。此后每条 CQE 空出一个槽位：
  * hint2.zh: 取走记录，再向同一个槽位投递一个 READ。
  */
-#include <string.h>
-
 #include "3_four_slots.h"
 
 const char *an_error_ends_it = "18";
@@ -33,8 +31,6 @@ static void posts(const struct ibv_send_wr *wr)
 		wrong("record %d was posted, and there is none", record);
 	if (record != seen.posted)
 		wrong("record %d was posted, and not %d", record, seen.posted);
-	if (slot >= SLOTS)
-		wrong("record %d was posted into no slot of yours", record);
 	slot_of[record] = (int)slot;
 	for (int i = taken; i < record; i++)
 		if (slot_of[i] == slot_of[record])
@@ -54,6 +50,8 @@ static void looks(void)
 
 void read_record(struct ep *ep, const struct records *r, int i, int slot)
 {
+	if (slot < 0 || slot >= SLOTS)
+		wrong("record %d: there is no slot %d", i, slot);
 	struct ibv_sge into = { .addr = (uintptr_t)r->slots[slot],
 				.length = RECORD,
 				.lkey = r->lkey };
@@ -73,8 +71,6 @@ void take(int i)
 		wrong("take(%d) was called, take(%d) is next", i, taken);
 	if (i >= seen.found) /* they complete in order */
 		wrong("record %d was taken before its READ was complete", i);
-	if (memcmp(buf + slot_of[i] * RECORD, data + i * RECORD, RECORD) != 0)
-		wrong("record %d is not as the peer has it", i);
 	taken++;
 }
 
@@ -86,8 +82,6 @@ void judge(void)
 	struct duo d;
 
 	duo_up(&d);
-	for (int k = 0; k < DATA; k++)
-		data[k] = byte_at(k);
 	struct records r = {
 		.lkey = open_memory(&d.you, buf, sizeof buf)->lkey,
 		.rkey = open_memory(&d.peer, data, DATA)->rkey,

@@ -33,7 +33,7 @@ static const int expected[N] = {
 static const char *const names[] = { "GOOD", "BAD_SUM", "TOO_LONG" };
 
 static char blocks[N][ROOM + 1], room[N * ROOM];
-static struct command c[N];
+static struct command c[N + 1]; /* behind the last: none */
 static int reads, completed;
 static int order[N]; /* command of the i-th READ */
 static enum { TO_READ, POSTED, COMPLETE, NO_READ, SENT } state[N];
@@ -57,12 +57,14 @@ uint32_t checksum(const char *p, uint32_t len)
 	return sum_of(p, len);
 }
 
-static void posts_read(int i, uint32_t len)
+static void posts_read(int i, const char *to, uint32_t len)
 {
 	if (state[i] == NO_READ)
 		wrong("it is too long, and you READ it");
 	if (state[i] != TO_READ)
 		wrong("a second READ");
+	if (to != room + i * ROOM)
+		wrong("its READ does not go to room + %d * ROOM", i);
 	if (len != c[i].len)
 		wrong("its block has %u bytes, and you READ %u", c[i].len, len);
 	state[i] = POSTED;
@@ -90,20 +92,23 @@ static void posts(const struct ibv_send_wr *wr)
 
 	if (!is_read)
 		memcpy(&status, at, sizeof status);
-	int i = (int)(is_read ? (at - room) / ROOM : status.tag - FIRST_TAG);
+	/* Whose block is READ? It may go to a wrong place. */
+	uint64_t i = is_read ? (wr->wr.rdma.remote_addr - (uintptr_t)blocks) /
+				       sizeof blocks[0]
+			     : status.tag - FIRST_TAG;
 
 	about("%s", "");
-	if (i < 0 || i >= N) {
+	if (i >= N) {
 		if (is_read)
-			wrong("there is no command for what you post");
+			wrong("there is no command for what you READ");
 		wrong("a status with tag %u, and no command has it",
 		      status.tag);
 	}
-	about("command %d", i);
+	about("command %d", (int)i);
 	if (is_read)
-		posts_read(i, wr->sg_list->length);
+		posts_read((int)i, at, wr->sg_list->length);
 	else if (wr->send_flags & IBV_SEND_INLINE)
-		posts_status(i, (int)status.result);
+		posts_status((int)i, (int)status.result);
 	else
 		wrong("a SEND without IBV_SEND_INLINE");
 }

@@ -30,12 +30,12 @@ static void judge_request(const struct ibv_send_wr *wr)
 	uint64_t to = wr->wr.rdma.remote_addr;
 
 	about("request %d", seen.posted + 1);
+	if (seen.posted > 2)
+		wrong("three are enough");
 	if (wr->num_sge < 1 || !wr->sg_list)
 		wrong("it has no bytes: look at sg_list and num_sge");
 	uint64_t from = wr->sg_list->addr;
 
-	if (seen.posted > 2)
-		wrong("three are enough");
 	if (to != (uintptr_t)places[seen.posted])
 		wrong("it does not go where the %s is", names[seen.posted]);
 	if (inlined && wr->sg_list->length > 64)

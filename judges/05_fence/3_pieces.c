@@ -54,8 +54,6 @@ static void judge_pieces(int n)
 	for (int i = seen.signaled; i > 0; i--)
 		expect_completion(&d.you, "the copy");
 	for (int i = 0; i < n; i++) {
-		if (shared.copy[i][0] == '?')
-			wrong("piece %d was not written", i + 1);
 		if (memcmp(shared.copy[i], shared.source[i], PIECE) == 0)
 			continue;
 		if (read[i].send_flags & IBV_SEND_FENCE)
