@@ -118,11 +118,13 @@ def exercises(lesson, handout):
                 yield from gives_away(f"{e.judge}.c", repo.read(f"{lesson}/README.md"))
             if "TODO" in repo.read(f"{e.judge}.solution.c"):
                 yield f"{e.judge}.solution.c: has a TODO"
-            said = re.findall("^(verdict: |== )", repo.read(f"{e.judge}.wrong"), re.M)
-            if not re.fullmatch("(== (verdict: )+)*", "".join(said)):
+            wrong = repo.read(f"{e.judge}.wrong")
+            if not re.fullmatch("(== (verdict: )+)*", "".join(re.findall("^(verdict: |== )", wrong, re.M))):
                 yield f'{e.judge}.wrong: below each "== NAME" a "verdict: "'
-            if e.kind != "predict" and said.count("== ") < 3:
-                yield f"{e.judge}.wrong: {said.count('== ')} wrong answers, not 3"
+            for text in re.findall(r'\bwrong\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', code := repo.read(f"{e.judge}.c")):
+                says = re.split(r"%[-+.*\d]*[hlz]*\w?", re.sub(r'\\(.)|"\s*', r"\1", text))
+                if not re.search("(verdict|before): .*" + ".*".join(map(re.escape, says)), code + wrong):
+                    yield f"{e.judge}.c: no wrong answer gets \"{'...'.join(says)}\""
     for path in repo.files(f"judges/{lesson}/*.c", f"judges/{lesson}/*.wrong"):
         if not repo.files(f"{lesson}/exercises/{Path(path).name.split('.')[0]}.c"):
             yield f"{path} is of no exercise"
