@@ -89,15 +89,13 @@ run_pair() {
 	return $rc
 }
 
-# could_start DIR: did both programs start, in the run in DIR? If not, nothing they said
-# can be judged.
+# could_start DIR: did both programs of that run start? If not, there is nothing to judge.
 could_start() {
 	! grep -q -s -x -E '12[67]' "$1"/*.rc ||
 		{ echo "the lab could not start a program: type make, then make doctor" && false; }
 }
 
-# transcript README ROLE: the lines that the README promises of a role, from
-# its first console block.
+# transcript README ROLE: what its first console block promises of a role.
 transcript() {
 	awk -v role="$2: " '
 		/^```console$/ && !seen { inside = seen = 1; next }
