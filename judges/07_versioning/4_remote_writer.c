@@ -32,6 +32,9 @@ static const struct schedule {
 	{ .what = "the other writer updates between two tries",
 	  .steps = ".BE",
 	  .version = 8 },
+	{ .what = "version 2^32, nobody else",
+	  .steps = "",
+	  .version = 1ULL << 32 },
 };
 
 static uint64_t found;     /* *u->found, from the completion on */
