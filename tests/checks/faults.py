@@ -68,7 +68,7 @@ docs/attributes.md <s/^\(| `min_rnr_timer` [^|]*| [0-9]*\)/\19/> min_rnr_timer i
 04_write_imm/lesson.h <s/LESSON = 4/LESSON = 5/> number in lesson.h
 # Exercises: lessons.exercises, lessons.chinese, lessons.gives_away
 02_write/exercises/2_gather.c <1{:a; s/^/\n/; /^\n\{100\}/!ba}; 2,$d> c: no title || no TODO 2.2 || more than 100 lines
-judges/02_write/2_gather.wrong <s/is in no piece, and it changed/is/> no wrong answer gets "byte ... over there is in no piece, and it changed"
+judges/02_write/2_gather.wrong <s/nothing says when/nobody says when/> 2_gather.c: no wrong answer gets "nothing says when all is done"
 judges/02_write/3_full_queue.c </^ \* \(before\|hint.*\):/d>
     c: no before || c: no hint1 || c: no hint2 || no Chinese hint1.zh || no Chinese hint2.zh
 judges/02_write/3_full_queue.solution.c <$a TODO> solution.c: has a TODO
