@@ -1,6 +1,5 @@
 # shellcheck shell=bash
-# course/lib.sh - what the commands of a student share, and the tests. Sourced, in the
-# checkout's root.
+# course/lib.sh - what the commands of a student share, and the tests. Sourced in the root.
 #
 # A run of a pair is a directory: server.out, server.err, server.rc, client.*.
 
@@ -13,8 +12,7 @@ export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin LC_ALL=C.UTF-8
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
 
 # visit_lab: from now on in_lab and run_pair use one visit to the lab (course/in-lab), and
-# so do the checkers that we call: they inherit 8, where it is asked, and 9, where it
-# answers. leave_lab ends it.
+# so do the checkers that we call: they inherit 8 to ask, and 9 to hear. leave_lab ends it.
 visit_lab() {
 	[ -z "${LAB_IN-}${LAB_VISIT-}" ] || return 0
 	local fifos

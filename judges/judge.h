@@ -123,6 +123,7 @@ extern struct seen {
 	int lists, posted, signaled, fences, receives, found, in_vain;
 	bool last_signaled, armed, blamed; /* blamed: wrong() was called */
 } seen;
+extern double failed; /* when one was made an error: now_ms(), else 0 */
 /* More looks in vain than this are a wait; one or two are not. */
 enum { A_WAIT = 1000 };
 /* Dies with "right, but ..." if there were more than that. */

@@ -43,7 +43,7 @@ static void looks(void)
 	/* A second look is a wait: what is complete could be taken. */
 	int busy = seen.posted - (seen.in_vain ? seen.found : taken);
 
-	if (seen.posted < n && busy < SLOTS)
+	if (seen.posted < n && busy < SLOTS && !failed)
 		wrong("you wait with %d of %d slots busy, %d of %d posted",
 		      busy, SLOTS, seen.posted, n);
 }

@@ -119,7 +119,7 @@ static void looks(void)
 		about("command %d", i);
 		if (state[i] == TO_READ)
 			wrong("you wait before you post its READ");
-		if (state[i] == COMPLETE)
+		if (state[i] == COMPLETE && !failed)
 			wrong("you wait before you send its status");
 	}
 	about("%s", "");

@@ -86,7 +86,7 @@ static void compare_calls(void)
 
 static void after_stop(void)
 {
-	if (messages[seen.found].when != END)
+	if (messages[seen.found].when != END || failed)
 		return;
 	compare_calls();
 	wrong("there was STOP, and you look for another message");

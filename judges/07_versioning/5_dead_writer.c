@@ -51,7 +51,7 @@ void cut_off(void)
 {
 	if (*steps || (!at_work && !cut) || same < PATIENCE)
 		wrong("you cut off a writer that lives");
-	if (same > PATIENCE + 1)
+	if (!cut && same > PATIENCE + 1)
 		wrong("%d looks return the same, and %d are enough", same,
 		      PATIENCE);
 	if (!cut) {
