@@ -97,10 +97,10 @@ void check_answer(int answer, int measured, const char *look_at);
 /* What is judged now, "round 2": stands before what wrong() says. */
 extern char subject[128];
 #define about(...) snprintf(subject, sizeof subject, __VA_ARGS__)
-/* Dies with the verdict. */
-#define wrong(fmt, ...)      \
-	(seen.blamed = true, \
-	 die("%s%s" fmt, subject, *subject ? ": " : "", ##__VA_ARGS__))
+/* Both die with the verdict; blame() without the subject. */
+#define blame(...) (seen.blamed = true, die(__VA_ARGS__))
+#define wrong(fmt, ...) \
+	blame("%s%s" fmt, subject, *subject ? ": " : "", ##__VA_ARGS__)
 
 /*
  * What an exercise does with the verbs at ep, from now on; w NULL: no more. The
@@ -121,7 +121,7 @@ bool second_look(void); /* for lets_find: one look is no wait */
 /* Counted since then. found: completions; in_vain: looks since there was one. */
 extern struct seen {
 	int lists, posted, signaled, fences, receives, found, in_vain;
-	bool last_signaled, armed, blamed; /* blamed: wrong() was called */
+	bool last_signaled, armed, blamed; /* blamed: blame() was called */
 } seen;
 extern double failed; /* when one was made an error: now_ms(), else 0 */
 /* More looks in vain than this are a wait; one or two are not. */

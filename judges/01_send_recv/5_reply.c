@@ -21,8 +21,6 @@
 #include "5_reply.h"
 #include "queues.h"
 
-#define die(...) (seen.blamed = true, die(__VA_ARGS__)) /* without about() */
-
 const char *an_error_ends_it = "1uH"; /* of a request, of a SEND, the 24th */
 
 enum { N = 12, ANSWER = 64 };
@@ -41,7 +39,7 @@ static int done, receives, received; /* replies */
 void post_slot(struct ep *ep, uint64_t slot)
 {
 	if (slot >= SLOTS || state[slot] != READ)
-		die("slot %d is posted before it was read", (int)slot);
+		blame("slot %d is posted before it was read", (int)slot);
 	state[slot] = POSTED;
 	add_receive(ep, slot, desk.request[slot], TEXT, mr);
 }
@@ -97,14 +95,14 @@ static void look_at(int reply, uint32_t len)
 	int request = said[0] - ANSWER;
 
 	if (request > 0 && request != reply)
-		die("reply %d is the answer to request %d", reply, request);
+		blame("reply %d is the answer to request %d", reply, request);
 	if (len != length_of(reply))
-		die("reply %d has %u bytes, and answer() returned %u", reply,
-		    len, length_of(reply));
+		blame("reply %d has %u bytes, and answer() returned %u", reply,
+		      len, length_of(reply));
 	for (uint32_t k = 0; k < len; k++)
 		if (said[k] != reply + ANSWER)
-			die("reply %d: byte %u is not what answer() wrote",
-			    reply, k);
+			blame("reply %d: byte %u is not what answer() wrote",
+			      reply, k);
 }
 
 /* Its turn is when the function looks. It posts a receive when that waits. */
@@ -132,12 +130,13 @@ static void client(void)
 	    seen.found - taken < seen.signaled)
 		return;
 	if (seen.posted > 0 && !seen.last_signaled)
-		die("you wait, and the SEND of reply %d makes no completion",
-		    seen.posted);
+		blame("you wait, and the SEND of reply %d makes no completion",
+		      seen.posted);
 	if (taken > seen.posted)
-		die("you wait, and request %d has no reply: nothing more comes",
-		    seen.posted + 1);
-	die("you wait for a completion, and none will come");
+		blame("you wait, and request %d has no reply: nothing more "
+		      "comes",
+		      seen.posted + 1);
+	blame("you wait for a completion, and none will come");
 }
 
 static void found(const struct ibv_wc *wc)
@@ -156,7 +155,7 @@ static void posts(const struct ibv_send_wr *wr)
 
 	/* Behind the last requests no other comes. */
 	if (seen.receives < n && seen.receives < N - SLOTS)
-		die("reply %d is posted, the slot of its request is not", n);
+		blame("reply %d is posted, the slot of its request is not", n);
 	if (wr->send_flags & IBV_SEND_SIGNALED)
 		signaled[seen.signaled] = n;
 	from[n] = wr->sg_list[0].addr;
@@ -181,6 +180,6 @@ void judge(void)
 	client();
 	serve(&d.you, &desk, N);
 	if (done < N)
-		die("serve() returned, and %d SENDs were not done", N - done);
+		blame("serve() returned, and %d SENDs were not done", N - done);
 	client();
 }

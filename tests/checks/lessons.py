@@ -121,7 +121,7 @@ def exercises(lesson, handout):
             wrong = repo.read(f"{e.judge}.wrong")
             if not re.fullmatch("(== (verdict: )+)*", "".join(re.findall("^(verdict: |== )", wrong, re.M))):
                 yield f'{e.judge}.wrong: below each "== NAME" a "verdict: "'
-            for text in re.findall(r'\bwrong\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', code := repo.read(f"{e.judge}.c")):
+            for text in re.findall(r'\b(?:wrong|blame)\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', code := repo.read(f"{e.judge}.c")):
                 says = re.split(r"%[-+.*\d]*[hlz]*\w?", re.sub(r'\\(.)|"\s*', r"\1", text))
                 if not re.search("(verdict|before): .*" + ".*".join(map(re.escape, says)), code + wrong):
                     yield f"{e.judge}.c: no wrong answer gets \"{'...'.join(says)}\""
