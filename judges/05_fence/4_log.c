@@ -6,8 +6,8 @@
  * hint1: Which fields of the two WRITEs depend on the old value? Who
  * hint1: fills these fields, and when? And what does the matrix of the
  * hint1: lesson say of WRITE after WRITE?
- * hint1.zh: 两个 WRITE 的哪些字段取决于旧值？这些字段由谁填，什么时候填？本课的
- * hint1.zh: 矩阵怎么说 WRITE 后面的 WRITE？
+ * hint1.zh: 两个 WRITE 的哪些字段取决于旧值？这些字段由谁填，什么时候填？关于
+ * hint1.zh: WRITE 后面的 WRITE，本课的矩阵怎么说？
  * hint2: One round trip is too few: a fence holds a request back, but does
  * hint2: not change its address. So one of the three must complete before the
  * hint2: others can be posted. These keep their order if they are in one list.
