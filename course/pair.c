@@ -8,8 +8,8 @@
  *
  * DEV_SERVER and DEV_CLIENT name the devices, SERVER_ARGS and CLIENT_ARGS are
  * passed on, PAIR_LIMIT is the longest run in seconds (90; the programs' own
- * deadlines are shorter). The client finds the server's process id in SERVER_PID.
- * PAIR_WIRE, kept or bad: the wires stay as they are, and are not made free first.
+ * deadlines are shorter). PAIR_WIRE, kept or bad: the wires stay as they are, and
+ * are not made free first.
  * Exit status: 0 if both succeeded, else that of one that did not; 126 or 127, of
  * us and of a program: it could not be started; 124: the limit, or a signal.
  *
@@ -161,7 +161,6 @@ int main(int argc, char **argv)
 					  SIGALRM };
 	long limit = strtol(getenv("PAIR_LIMIT") ?: "90", NULL, 10);
 	int port = 20000 + getpid() % 12000; /* several pairs must not meet */
-	char pid[16];
 
 	sigemptyset(&signals);
 	for (int i = 0; i < 5; i++)
@@ -184,8 +183,6 @@ int main(int argc, char **argv)
 	if (!getenv("PAIR_WIRE"))
 		wires_free();
 	run(server, port);
-	snprintf(pid, sizeof pid, "%d", (int)server->pid);
-	setenv("SERVER_PID", pid, 1);
 	run(client, port);
 	wait_for_both(limit);
 
