@@ -11,6 +11,18 @@ user_language=${LC_ALL:-${LC_MESSAGES:-${LANG-}}}
 export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin LC_ALL=C.UTF-8
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
 
+# within SECONDS COMMAND...: until it succeeds.
+within() {
+	local end=$((SECONDS + $1))
+	until "${@:2}"; do
+		[ $SECONDS -le $end ] || return
+		sleep 0.05
+	done
+}
+
+# net_of DEVICE: its network interface, if it has one.
+net_of() { cat "/sys/class/infiniband/$1/ports/1/gid_attrs/ndevs/0" 2>/dev/null; }
+
 # visit_lab: from now on in_lab and run_pair use one visit to the lab (course/in-lab), and
 # so do the checkers that we call: they inherit 8 to ask, and 9 to hear. leave_lab ends it.
 visit_lab() {

@@ -55,7 +55,7 @@ processes() {
 }
 without() { [[ "$(processes)" != *$1* ]]; } # PART of what processes prints
 gone() { # NAME
-	poll 50 without '?'
+	within 10 without '?'
 	want "$1" "" "$(processes)"
 }
 # A run in a process group of its own, as from a terminal; SIGINT works there.
@@ -72,7 +72,7 @@ end_by() {
 }
 # await TEXT: has the run printed it?
 await() {
-	poll 3000 grep -qs "$1" "$tmp/out" && return
+	within 300 grep -qs "$1" "$tmp/out" && return
 	not_ok "a run that prints $1" "$(tail -qn 1 "$tmp/err" "$tmp/out")"
 	return 1
 }
@@ -276,7 +276,7 @@ for signal in INT TERM KILL; do
 	behind sh -c 'echo begun; trap "" HUP TERM; setsid sleep 12345 & sleep 12345'
 	await begun
 	end_by "$signal"
-	[ $signal != KILL ] || poll 50 without run.
+	[ $signal != KILL ] || within 10 without run.
 	want "SIG$signal ends the command in the guest too" 0 "$(run sh -c 'ps ax | grep -c "[s]leep 12345"')"
 done
 run sh -c 'setsid sleep 12345 & exit 0'

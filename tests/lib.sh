@@ -29,8 +29,7 @@ find_wire() {
 	vm | host) ;;
 	*) echo "skip a bad wire: only on interfaces that the lab made" && return 1 ;;
 	esac
-	read -r net0 <"/sys/class/infiniband/$DEV_SERVER/ports/1/gid_attrs/ndevs/0"
-	read -r net1 <"/sys/class/infiniband/$DEV_CLIENT/ports/1/gid_attrs/ndevs/0"
+	net0=$(net_of "$DEV_SERVER") && net1=$(net_of "$DEV_CLIENT")
 }
 bad_wire() { # shellcheck disable=SC2086 # several words
 	tc qdisc add dev "$net0" root netem $1 && tc qdisc add dev "$net1" root netem $1
@@ -97,16 +96,6 @@ verdict() { result "$1" "${faults%; }"; }
 
 # last_lines FILE...: on one line, for a WHY.
 last_lines() { tail -qn 1 "$@" 2>/dev/null | paste -sd '|'; }
-
-# poll N COMMAND...: until it succeeds, N tenths of a second at most
-poll() {
-	local i
-	for ((i = 0; i < $1; i++)); do
-		! "${@:2}" || return 0
-		sleep 0.1
-	done
-	return 1
-}
 
 # write_script FILE LINE...
 write_script() {
