@@ -1,18 +1,16 @@
 #!/usr/bin/python3 -B
 """tests/why.py - course/why on each line of tests/why/known and tests/why/unknown, on bad input, and as make why."""
-import importlib.machinery
-import importlib.util
 import re
 import resource
+import runpy
 import subprocess
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 from checks.verdict import end, test
 
-LOADER = importlib.machinery.SourceFileLoader("why", "course/why")
-why = importlib.util.module_from_spec(importlib.util.spec_from_loader("why", LOADER))
-LOADER.exec_module(why)
+why = SimpleNamespace(**runpy.run_path("course/why"))
 spent = {}  # bytes of a log: seconds of the CPU
 
 
