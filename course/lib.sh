@@ -11,6 +11,13 @@ user_language=${LC_ALL:-${LC_MESSAGES:-${LANG-}}}
 export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin LC_ALL=C.UTF-8
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
 
+# scratch COMMAND...: $tmp is a directory until the script ends; first COMMAND is done then.
+scratch() {
+	tmp=$(mktemp -d) || exit
+	at_end=("$@")
+	trap '"${at_end[@]}"; rm -rf "$tmp"' EXIT
+}
+
 # within SECONDS COMMAND...: until it succeeds.
 within() {
 	local end=$((SECONDS + $1))

@@ -5,13 +5,6 @@ set -u
 failed=
 slowly() { PAIR_LIMIT=500 SERVER_ARGS='-t 40' CLIENT_ARGS='-t 40' "$@"; } # what is instrumented
 
-# scratch COMMAND...: $tmp is a directory until the script ends; first COMMAND is done then.
-scratch() {
-	tmp=$(mktemp -d)
-	at_end=("$@")
-	trap '"${at_end[@]}"; rm -rf "$tmp"' EXIT
-}
-
 # clone_to DIR [OPTION...]: a clone of this checkout, whosever it is. (git asks the side
 # that is cloned, which does not see the variables of course/lib.sh.)
 clone_to() { git clone -q -u "git -c safe.directory='*' upload-pack" "${@:2}" . "$1"; }
