@@ -92,8 +92,7 @@ last_lines() { tail -qn 1 "$@" 2>/dev/null | paste -sd '|'; }
 
 # write_script FILE LINE...
 write_script() {
-	printf '%s\n' '#!/bin/sh' "${@:2}" >"$1"
-	chmod +x "$1"
+	printf '%s\n' '#!/bin/sh' "${@:2}" | install /dev/stdin "$1"
 }
 
 # run_alone DIR COMMAND: in the lab; what it prints, and its status, are then DIR/server.*.
