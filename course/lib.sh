@@ -169,8 +169,8 @@ as_promised() {
 }
 
 # ours FILE: FILE as it was handed out, or when a judge or lesson's page last changed, if git has it.
-# changed_here FILE: does it differ? A student's exercise does, and the tests of exercises skip it.
+# changed_here FILE: does it differ? A student's exercise does.
 shipped() { : "${base:=$(git rev-parse -q --verify refs/tags/shipped ||
-	git log -1 --format=%H -- "${ours-judges}" '*/README*.md')}"; } 2>/dev/null
+	git log -1 --format=%H -- judges '*/README*.md')}"; } 2>/dev/null
 ours() { shipped && git show "$base:./$1" 2>/dev/null; }
 changed_here() { local was && shipped && was=$(git rev-parse "$base:./$1") && [ "$was" != "$(git hash-object "$1")" ]; } 2>/dev/null
