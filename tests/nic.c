@@ -8,7 +8,7 @@
  * program's name, says what to do:
  *
  *   calls           say on stderr what the program does. "NIC ibv_poll_cq 1a2b": one of
- *                   these calls, and where, the offset of the return address.
+ *                   these calls, and where, the offset of the call's last byte.
  *                   "RIGHTS mr 1 0x3 4160": its first region (qp: connection) gets these
  *                   flags, and has so many bytes. "SENT 56 4160": a message over TCP of
  *                   56 bytes, which offers a region of so many
@@ -74,7 +74,7 @@ static unsigned long place(void *from)
 	if (!dladdr(from, &where) || strcmp(basename(where.dli_fname),
 					    program_invocation_short_name) != 0)
 		return 0;
-	return (unsigned long)((char *)from - (char *)where.dli_fbase);
+	return (unsigned long)((char *)from - (char *)where.dli_fbase) - 1;
 }
 
 /* Shows the call, or says that it must fail. */
