@@ -162,19 +162,19 @@ static struct cq *cq_of(struct ibv_cq *v)
 /* Before it is destroyed: are they? Another thread has a second for it. */
 static void acked(struct ibv_cq *v)
 {
-	LOCKED;
-	struct cq *cq = cq_of(v);
+	/* libibverbs counts them, without our lock. */
+	const volatile uint32_t *acks = &v->comp_events_completed;
+	const struct cq *cq = find(CQ, v);
 
-	for (int i = 0; cq->acks != cq->events && i < 100; i++) {
-		pthread_mutex_unlock(&mutex); /* another thread may do it */
+	for (int i = 0; cq && *acks != cq->events && i < 100; i++)
 		usleep(10 * 1000);
-		pthread_mutex_lock(&mutex);
-	}
-	if (cq->acks != cq->events)
-		report("EVENT-NOT-ACKED", NULL, NULL,
-		       "%u events of the CQ were taken and %u acknowledged",
-		       cq->events, cq->acks);
-	ibv_ack_cq_events(v, cq->events - cq->acks); /* also back, mod 2^32 */
+	LOCKED;
+	if (!cq || *acks == cq->events)
+		return;
+	report("EVENT-NOT-ACKED", NULL, NULL,
+	       "%u events of the CQ were taken and %u acknowledged", cq->events,
+	       *acks);
+	NEXT(ibv_ack_cq_events)(v, cq->events - *acks); /* or back, mod 2^32 */
 }
 
 NAMED(struct ibv_cq *, ibv_create_cq,
@@ -268,13 +268,6 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **v,
 		cq_of(*v)->armed = false, cq_of(*v)->woken = true,
 		cq_of(*v)->events++;
 	return rc;
-}
-
-void ibv_ack_cq_events(struct ibv_cq *v, unsigned n)
-{
-	LOCKED;
-	cq_of(v)->acks += n;
-	NEXT(ibv_ack_cq_events)(v, n);
 }
 
 int ibv_get_async_event(struct ibv_context *ctx, struct ibv_async_event *event)

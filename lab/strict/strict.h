@@ -82,7 +82,7 @@ struct cq {
 	bool woken;        /* by an event, and has given out nothing since */
 	bool armed, begun; /* begun: some have been given out, ever */
 	pthread_t by;
-	unsigned events, acks, n_held;
+	unsigned events, n_held;
 	struct ibv_wc *held; /* taken from the device, not yet from us */
 	struct ibv_cq_ex ex; /* its own functions, if it has any */
 };
