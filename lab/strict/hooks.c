@@ -323,35 +323,27 @@ HOOK(
 
 /* ---- SRQ and QP ------------------------------------------------------------ */
 
-static struct qp *have_queues(enum kind kind, void *v, struct ibv_pd *pd,
-			      struct ibv_qp_cap cap)
+static struct qp *have_queues(enum kind kind, void *v,
+			      const struct ibv_qp_init_attr *attr)
 {
 	struct qp *qp = have(kind, v);
 
-	qp->pd = pd;
 	qp->state = kind == SRQ ? IBV_QPS_RTS : IBV_QPS_RESET;
-	qp->max_inline = cap.max_inline_data;
+	qp->num = kind == SRQ ? 0 : qp->o.qp->qp_num;
+	qp->all_signaled = attr->sq_sig_all;
+	qp->max_inline = attr->cap.max_inline_data;
 	pthread_mutex_init(&qp->batching, NULL);
 	qp->sq = (struct queue){ .qp = qp,
-				 .max = cap.max_send_wr,
-				 .max_sge = cap.max_send_sge };
+				 .cq = find(CQ, attr->send_cq),
+				 .max = attr->cap.max_send_wr,
+				 .max_sge = attr->cap.max_send_sge };
 	qp->rq = (struct queue){ .qp = qp,
+				 .cq = find(CQ, attr->recv_cq),
 				 .recv = true,
-				 .max = cap.max_recv_wr,
-				 .max_sge = cap.max_recv_sge };
+				 .max = attr->cap.max_recv_wr,
+				 .max_sge = attr->cap.max_recv_sge };
 	TAILQ_INIT(&qp->sq.reqs);
 	TAILQ_INIT(&qp->rq.reqs);
-	return qp;
-}
-
-static struct qp *have_qp(struct ibv_qp *v, const struct ibv_qp_init_attr *attr)
-{
-	struct qp *qp = have_queues(QP, v, v->pd, attr->cap);
-
-	qp->num = v->qp_num;
-	qp->all_signaled = attr->sq_sig_all;
-	qp->sq.cq = find(CQ, v->send_cq);
-	qp->rq.cq = find(CQ, v->recv_cq);
 	return qp;
 }
 
@@ -382,10 +374,10 @@ static void modified(struct ibv_qp *v, const struct ibv_qp_attr *attr, int mask,
 
 NAMED(struct ibv_srq *, ibv_create_srq,
       (struct ibv_pd * pd, struct ibv_srq_init_attr *attr), (pd, attr),
-      if (v) have_queues(SRQ, v, pd,
-			 (struct ibv_qp_cap){
-				 .max_recv_wr = attr->attr.max_wr,
-				 .max_recv_sge = attr->attr.max_sge }))
+      if (v) have_queues(SRQ, v,
+			 &(struct ibv_qp_init_attr){
+				 .cap.max_recv_wr = attr->attr.max_wr,
+				 .cap.max_recv_sge = attr->attr.max_sge }))
 NAMED(int, ibv_modify_srq,
       (struct ibv_srq * srq, struct ibv_srq_attr *attr, int mask),
       (srq, attr, mask), struct qp *s = find(SRQ, srq);
@@ -393,11 +385,11 @@ NAMED(int, ibv_modify_srq,
 DESTROY(SRQ, ibv_destroy_srq, ibv_srq, )
 NAMED(struct ibv_qp *, ibv_create_qp,
       (struct ibv_pd * pd, struct ibv_qp_init_attr *attr), (pd, attr),
-      if (v) have_qp(v, attr))
+      if (v) have_queues(QP, v, attr))
 HOOK(static struct ibv_qp *, create_qp_ex,
      (struct ibv_context * ctx, struct ibv_qp_init_attr_ex *attr),
      EX(ctx).create_qp_ex(ctx, attr),
-     if (v) hook_batch(have_qp(v, (struct ibv_qp_init_attr *)attr), attr))
+     if (v) hook_batch(have_queues(QP, v, (void *)attr), attr))
 NAMED(int, ibv_modify_qp,
       (struct ibv_qp * qp, struct ibv_qp_attr *attr, int mask),
       (qp, attr, mask), modified(qp, attr, mask, v))

@@ -308,22 +308,22 @@ static bool look_at_others(struct use *u)
 static struct region *region_of(struct req *r, const struct ibv_sge *s,
 				bool dest)
 {
-	const struct qp *qp = r->queue->qp;
-	struct region *mr = NULL, *other = NULL;
+	const struct obj *o = &r->queue->qp->o;
+	const struct ibv_pd *pd = o->kind == SRQ ? o->srq->pd : o->qp->pd;
+	struct region *mr = NULL;
 
-	for (struct region *m = NULL; !mr && (m = next_of(REGION, m));)
-		if (m->o.ctx == qp->o.ctx && m->o.mr->lkey == s->lkey &&
-		    s->lkey) /* a parent domain has the handle of its PD */
-			*(m->o.mr->pd->handle == qp->pd->handle ? &mr
-								: &other) = m;
+	while ((mr = next_of(REGION, mr)) &&
+	       (mr->o.ctx != o->ctx || mr->o.mr->lkey != s->lkey || !s->lkey))
+		;
 	if (mr) { /* soon again, perhaps: there may be many */
 		LIST_REMOVE(&mr->o, link);
 		LIST_INSERT_HEAD(&objects[REGION], &mr->o, link);
 	}
 	const uint64_t offset = mr ? s->addr - mr->iova : 0;
 	const size_t length = mr ? mr->o.mr->length : 0;
-	if (!mr)
-		report(other ? "OTHER-PD" : "BAD-LKEY", r, NULL,
+	/* A parent domain has the handle of its PD. */
+	if (!mr || mr->o.mr->pd->handle != pd->handle)
+		report(mr ? "OTHER-PD" : "BAD-LKEY", r, NULL,
 		       "lkey 0x%x is of no region of the QP's PD", s->lkey);
 	else if (dest && !(mr->access & IBV_ACCESS_LOCAL_WRITE))
 		report("NO-RIGHT", r, NULL,

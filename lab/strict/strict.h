@@ -100,7 +100,6 @@ struct queue {
 struct qp {
 	struct obj o;
 	struct queue sq, rq;
-	struct ibv_pd *pd;
 	uint32_t num;
 	bool all_signaled;
 	enum ibv_qp_state state;
