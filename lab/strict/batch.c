@@ -31,10 +31,11 @@ static int wr_complete(struct ibv_qp_ex *x)
 {
 	LOCKED;
 	struct qp *qp = OF(x);
+	struct ibv_send_wr *bad;
 	int rc = 0;
 
 	for (unsigned i = 0; i < qp->n_batch && rc == 0; i++)
-		rc = post(&qp->sq, qp->batch[i]);
+		rc = ibv_post_send(&x->qp_base, &qp->batch[i], &bad);
 	wr_abort(x);
 	return rc;
 }

@@ -395,32 +395,35 @@ NAMED(int, ibv_modify_qp,
       (qp, attr, mask), modified(qp, attr, mask, v))
 DESTROY(QP, ibv_destroy_qp, ibv_qp, )
 
-/* A receive as the SEND that it takes. */
-static struct ibv_send_wr as_send(const struct ibv_recv_wr *w)
-{
-	return (struct ibv_send_wr){ .wr_id = w->wr_id,
-				     .sg_list = w->sg_list,
-				     .num_sge = w->num_sge,
-				     .opcode = IBV_WR_SEND };
-}
+/* What a receive takes. */
+static const struct ibv_send_wr message = { .opcode = IBV_WR_SEND };
 
 /* Vendors' calls make QPs that we have not seen: their requests pass. */
-#define POST(name, kind, object, queue, request, ...)                \
-	static int name(struct object *v, struct request *w,         \
-			struct request **bad)                        \
-	{                                                            \
-		LOCKED;                                              \
-		struct qp *qp = find(kind, v);                       \
-		int rc = qp ? 0 : real(v->context)->name(v, w, bad); \
-                                                                     \
-		for (; qp && w && rc == 0; w = w->next)              \
-			if ((rc = post(&qp->queue, __VA_ARGS__)))    \
-				*bad = w;                            \
-		return rc;                                           \
+#define POST(name, kind, object, queue, request, send)                     \
+	static int name(struct object *v, struct request *w,               \
+			struct request **bad)                              \
+	{                                                                  \
+		LOCKED;                                                    \
+		struct qp *qp = find(kind, v);                             \
+		int rc = qp ? 0 : real(v->context)->name(v, w, bad);       \
+                                                                           \
+		for (; qp && w && rc == 0; w = w->next) {                  \
+			struct request one = *w;                           \
+			struct req *r =                                    \
+				have_request(&qp->queue, send, &one.wr_id, \
+					     &one.sg_list, w->num_sge);    \
+			one.next = NULL;                                   \
+			rc = real(v->context)->name(v, &one, bad);         \
+			if (rc) {                                          \
+				bury(r);                                   \
+				*bad = w;                                  \
+			}                                                  \
+		}                                                          \
+		return rc;                                                 \
 	}
-POST(post_send, QP, ibv_qp, sq, ibv_send_wr, *w)
-POST(post_recv, QP, ibv_qp, rq, ibv_recv_wr, as_send(w))
-POST(post_srq_recv, SRQ, ibv_srq, rq, ibv_recv_wr, as_send(w))
+POST(post_send, QP, ibv_qp, sq, ibv_send_wr, w)
+POST(post_recv, QP, ibv_qp, rq, ibv_recv_wr, &message)
+POST(post_srq_recv, SRQ, ibv_srq, rq, ibv_recv_wr, &message)
 
 /* ---- device ---------------------------------------------------------------- */
 

@@ -157,9 +157,7 @@ static void leave_queue(struct req *r)
 	r->queue = NULL;
 }
 
-/* What is given up, or was not accepted, is kept for a long time: the device may have a
- * completion with its address, and rxe may do later what it refused. */
-static void bury(struct req *r)
+void bury(struct req *r)
 {
 	static struct req *buried[1 << 16];
 	static uint16_t n; /* goes round */
@@ -378,25 +376,10 @@ void copy_bytes(struct req *r, const void *at, size_t len)
 			       "brings; a fence cannot help");
 }
 
-/* The device gets it, with our wr_id. */
-static int to_device(const struct queue *q, struct ibv_send_wr *w)
+struct req *have_request(struct queue *q, const struct ibv_send_wr *w,
+			 uint64_t *wr_id, struct ibv_sge **sg_list, int num_sge)
 {
-	const struct obj *o = &q->qp->o;
-	const struct ibv_context_ops *ops = real(o->ctx);
-	struct ibv_send_wr *bad_send;
-	struct ibv_recv_wr *bad, recv = { .wr_id = w->wr_id,
-					  .sg_list = w->sg_list,
-					  .num_sge = w->num_sge };
-
-	if (o->kind == SRQ)
-		return ops->post_srq_recv(o->srq, &recv, &bad);
-	return q->recv ? ops->post_recv(o->qp, &recv, &bad)
-		       : ops->post_send(o->qp, w, &bad_send);
-}
-
-int post(struct queue *q, struct ibv_send_wr w)
-{
-	const enum ibv_wr_opcode op = w.opcode;
+	const enum ibv_wr_opcode op = w->opcode;
 	const bool atomic = op == IBV_WR_ATOMIC_CMP_AND_SWP ||
 			    op == IBV_WR_ATOMIC_FETCH_AND_ADD;
 	const bool read = op == IBV_WR_RDMA_READ;
@@ -404,9 +387,9 @@ int post(struct queue *q, struct ibv_send_wr w)
 			    op == IBV_WR_RDMA_WRITE_WITH_IMM;
 	const bool names = op != IBV_WR_LOCAL_INV && op != IBV_WR_BIND_MW;
 	const bool dest = q->recv || read || atomic;
-	const bool by_cpu = w.send_flags & IBV_SEND_INLINE;
-	const uint32_t rkey = atomic ? w.wr.atomic.rkey : w.wr.rdma.rkey;
-	const size_t n = w.num_sge > 0 ? (size_t)w.num_sge : 0;
+	const bool by_cpu = w->send_flags & IBV_SEND_INLINE;
+	const uint32_t rkey = atomic ? w->wr.atomic.rkey : w->wr.rdma.rkey;
+	const size_t n = num_sge > 0 ? (size_t)num_sge : 0;
 	struct qp *qp = q->qp;
 	struct ibv_sge *sge;
 	struct req *r =
@@ -417,11 +400,11 @@ int post(struct queue *q, struct ibv_send_wr w)
 		abort();
 	check_orphan(qp);
 	r->queue = q;
-	r->wr_id = w.wr_id;
+	r->wr_id = *wr_id;
 	r->qp_num = qp->num;
-	r->flags = w.send_flags;
+	r->flags = w->send_flags;
 	r->from = trace_now();
-	if (q->recv || qp->all_signaled || (w.send_flags & IBV_SEND_SIGNALED))
+	if (q->recv || qp->all_signaled || (w->send_flags & IBV_SEND_SIGNALED))
 		r->cq = q->cq;
 	if (!q->recv && qp->rq.cq && !awaited(qp))
 		qp->rq.cq->polled = true; /* perhaps the peer only answers */
@@ -431,7 +414,7 @@ int post(struct queue *q, struct ibv_send_wr w)
 	q->n++;
 	sge = (struct ibv_sge *)&r->use[n];
 	for (size_t i = 0; i < n; i++) {
-		sge[i] = w.sg_list[i];
+		sge[i] = (*sg_list)[i];
 		len += sge[i].length;
 	}
 
@@ -457,7 +440,8 @@ int post(struct queue *q, struct ibv_send_wr w)
 		{ remote && rkey == 0 && len > 0, "RKEY-ZERO",
 		  "bytes of rkey 0 (no remote right, or not taken over)", len,
 		  0 },
-		{ atomic && (w.wr.atomic.remote_addr % 8 || len != 8 || n != 1),
+		{ atomic &&
+			  (w->wr.atomic.remote_addr % 8 || len != 8 || n != 1),
 		  "ATOMIC-ALIGN", "address % 8, SGEs, or bytes", len, 8 },
 	};
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
@@ -470,11 +454,7 @@ int post(struct queue *q, struct ibv_send_wr w)
 				   sge[i].length);
 		else if (names)
 			name_bytes(r, &sge[i], dest);
-	w.wr_id = (uintptr_t)r | ours;
-	w.next = NULL;
-	w.sg_list = sge;
-	int rc = to_device(q, &w);
-	if (rc)
-		bury(r);
-	return rc;
+	*wr_id = (uintptr_t)r | ours;
+	*sg_list = sge;
+	return r;
 }

@@ -149,9 +149,14 @@ struct req {
 	struct use use[];
 };
 
-/* Post one request: the device gets a copy, in which addresses and wr_id are ours. A
- * receive is given as the SEND that it takes. */
-int post(struct queue *q, struct ibv_send_wr w);
+/* One is about to be posted: the device gets a wr_id and SGEs of ours. For a receive w is
+ * the SEND that it takes. */
+struct req *have_request(struct queue *q, const struct ibv_send_wr *w,
+			 uint64_t *wr_id, struct ibv_sge **sg_list,
+			 int num_sge);
+/* What is given up, or was not accepted, is kept for a long time: the device may have a
+ * completion with its address, and rxe may do later what it refused. */
+void bury(struct req *r);
 /* A completion goes to the program. */
 void finish(struct ibv_wc *wc);
 /* The QP is given up: destroyed or reset. */
