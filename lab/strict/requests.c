@@ -260,17 +260,6 @@ void finish(struct ibv_wc *wc)
 
 /* ---- what a post may not do ---------------------------------------------- */
 
-/* Does r, or a request between the two, wait for that READ? */
-static bool fenced(const struct req *read, const struct req *r)
-{
-	if (read->queue != r->queue)
-		return false;
-	while ((read = TAILQ_NEXT(read, link)))
-		if (read->flags & IBV_SEND_FENCE)
-			return true;
-	return false;
-}
-
 /* Its bytes meet those of others under way. Is it to send those that a READ brings? */
 static bool look_at_others(struct use *u)
 {
@@ -283,7 +272,7 @@ static bool look_at_others(struct use *u)
 			continue;
 		u->check = false;
 		other = v->req->queue;
-		if (!u->dest && !other->recv && fenced(v->req, u->req)) {
+		if (!u->dest && other == q && v->req->fences < u->req->fences) {
 			waits |= v->shadow != NULL; /* its poison stays */
 			continue;
 		}
@@ -402,7 +391,10 @@ struct req *have_request(struct queue *q, const struct ibv_send_wr *w,
 	r->queue = q;
 	r->wr_id = *wr_id;
 	r->qp_num = qp->num;
-	r->flags = w->send_flags;
+	const struct req *last = TAILQ_LAST(&q->reqs, reqs);
+	r->fences = last ? last->fences : 0;
+	if (w->send_flags & IBV_SEND_FENCE)
+		r->fences++;
 	r->from = trace_now();
 	if (q->recv || qp->all_signaled || (w->send_flags & IBV_SEND_SIGNALED))
 		r->cq = q->cq;

@@ -142,8 +142,8 @@ struct req {
 	struct cq *cq;       /* where its completion is counted, or NULL */
 	uint64_t wr_id;      /* the program's */
 	uint32_t qp_num;
-	unsigned flags;
-	bool told; /* something was reported of it */
+	unsigned fences; /* up to it: it waits for READs that have fewer */
+	bool told;       /* something was reported of it */
 	struct trace from;
 	unsigned n_uses;
 	struct use use[];
