@@ -51,19 +51,20 @@ bool readable(char *at, size_t len)
 /* The device writes there instead. As large as the region, so that offsets agree. */
 static bool make_shadow(struct region *mr)
 {
-	size_t len = mr->o.mr->length;
+	const size_t len = mr->o.mr->length;
 
-	mr->direct |= !mr->shadow &&
-		      len / 4096 > (size_t)sysconf(_SC_AVPHYS_PAGES) / 2;
-	if (mr->shadow || mr->direct)
-		return mr->shadow;
-	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	mr->shadow = NEXT(ibv_reg_mr_iova2)(mr->o.mr->pd, p, len, (uintptr_t)p,
-					    IBV_ACCESS_LOCAL_WRITE);
-	mr->direct = !mr->shadow;
-	if (mr->direct)
-		munmap(p, len);
+	if (!mr->shadow && !mr->direct &&
+	    len / 4096 <= (size_t)sysconf(_SC_AVPHYS_PAGES) / 2) {
+		void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		mr->to_shadow = (char *)p - (char *)mr->o.mr->addr;
+		mr->shadow = NEXT(ibv_reg_mr_iova2)(mr->o.mr->pd, p, len,
+						    (uintptr_t)p,
+						    IBV_ACCESS_LOCAL_WRITE);
+		if (!mr->shadow)
+			munmap(p, len);
+	}
+	mr->direct |= !mr->shadow;
 	return mr->shadow;
 }
 
@@ -72,27 +73,21 @@ static bool meet(const struct use *a, const struct use *b)
 	return a->at < b->at + b->len && b->at < a->at + a->len;
 }
 
-/* The program's bytes into the shadow, but for those that the device is to write. */
-static char *fill_shadow(const struct use *u)
+/* The program's bytes into the shadow, but for those that v, or a use behind it in the
+ * list, is to bring. */
+/* NOLINTNEXTLINE(misc-no-recursion) as deep as there are uses */
+static void fill_shadow(const struct region *mr, const struct use *v,
+			char *from, char *to)
 {
-	char *end = u->at + u->len, *to;
-	ptrdiff_t shadow =
-		(char *)u->mr->shadow->addr - (char *)u->mr->o.mr->addr;
-
-	for (char *p = u->at; p < end; p = to) {
-		const struct use *next = NULL; /* that the device writes */
-		for (struct use *v = LIST_FIRST(&uses); v;
-		     v = LIST_NEXT(v, link))
-			if (v->mr == u->mr && v->shadow && v->at + v->len > p &&
-			    (!next || v->at < next->at))
-				next = v;
-		to = next && next->at < end ? next->at : end;
-		if (next && to <= p)
-			to = next->at + next->len;
-		else
-			memcpy(p + shadow, p, (size_t)(to - p));
+	while (v && (v->mr != mr || !v->shadow || v->at >= to ||
+		     v->at + v->len <= from))
+		v = LIST_NEXT(v, link);
+	if (v && from < to) {
+		fill_shadow(mr, LIST_NEXT(v, link), from, v->at);
+		fill_shadow(mr, LIST_NEXT(v, link), v->at + v->len, to);
+	} else if (from < to) {
+		memcpy(from + mr->to_shadow, from, (size_t)(to - from));
 	}
-	return u->at + shadow;
 }
 
 /* The device does not use these bytes any more: the program has them. Or, if it did not
@@ -340,10 +335,10 @@ static void name_bytes(struct req *r, struct ibv_sge *s, bool dest)
 			   .dest = dest,
 			   .check = !mr->opaque };
 	if ((look_at_others(u) || (dest && !mr->direct)) && make_shadow(mr)) {
-		char *shadow = fill_shadow(u);
-		s->addr = (uintptr_t)shadow;
+		fill_shadow(mr, LIST_FIRST(&uses), u->at, u->at + u->len);
+		s->addr = (uintptr_t)(u->at + mr->to_shadow);
 		s->lkey = mr->shadow->lkey;
-		u->shadow = dest ? shadow : NULL;
+		u->shadow = dest ? u->at + mr->to_shadow : NULL;
 		if (dest && u->check)
 			memset(u->at, POISON, u->len);
 	} else if (u->check && !dest) {

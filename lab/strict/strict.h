@@ -70,6 +70,7 @@ struct region {
 	uint64_t iova; /* what an SGE calls its beginning */
 	unsigned access;
 	struct ibv_mr *shadow; /* where the device writes; NULL: not yet */
+	ptrdiff_t to_shadow;   /* from the program's bytes */
 	bool opaque;           /* the CPU cannot read it: only counted */
 	bool direct; /* no shadow: too large, or another one has bytes of it */
 };
