@@ -311,7 +311,7 @@ static int next_poll(struct ibv_cq_ex *x)
 	return polled_ex(x, EX_CQ(x).next_poll(x));
 }
 
-#define EX(ctx) ((struct device *)find(DEVICE, ctx))->ex
+#define EX(ctx) ((struct device *)find(DEVICE, ctx))->was
 HOOK(
 	static struct ibv_cq_ex *, create_cq_ex,
 	(struct ibv_context * ctx, struct ibv_cq_init_attr_ex *attr),
@@ -351,17 +351,17 @@ static void modified(struct ibv_qp *v, const struct ibv_qp_attr *attr, int mask,
 		     int rc)
 {
 	struct qp *qp = find(QP, v);
-	const struct device *d = find(DEVICE, v->context);
 	const bool depth = mask & IBV_QP_MAX_QP_RD_ATOMIC;
 	const bool dest = mask & IBV_QP_MAX_DEST_RD_ATOMIC;
+	struct ibv_device_attr can;
 
-	if (!qp || !d)
+	if (!qp || NEXT(ibv_query_device)(v->context, &can))
 		return;
-	if ((depth && attr->max_rd_atomic > d->can.max_qp_init_rd_atom) ||
-	    (dest && attr->max_dest_rd_atomic > d->can.max_qp_rd_atom))
+	if ((depth && attr->max_rd_atomic > can.max_qp_init_rd_atom) ||
+	    (dest && attr->max_dest_rd_atomic > can.max_qp_rd_atom))
 		report("RD-ATOMIC", NULL, NULL,
 		       "more READs at a time than the device has (%d, %d)",
-		       d->can.max_qp_init_rd_atom, d->can.max_qp_rd_atom);
+		       can.max_qp_init_rd_atom, can.max_qp_rd_atom);
 	if (rc != 0)
 		return;
 	if (depth)
@@ -476,10 +476,10 @@ static void begin(void)
 static void have_device(struct ibv_context *ctx)
 {
 	struct device *d = have(DEVICE, ctx);
+	struct verbs_context *ex = verbs_get_ctx(ctx); /* all are extended */
 
 	begin();
-	d->ops = ctx->ops;
-	NEXT(ibv_query_device)(ctx, &d->can);
+	d->was = *ex;
 	ctx->ops.alloc_mw = alloc_mw;
 	ctx->ops.dealloc_mw = dealloc_mw;
 	ctx->ops.poll_cq = poll_cq;
@@ -487,12 +487,8 @@ static void have_device(struct ibv_context *ctx)
 	ctx->ops.post_send = post_send;
 	ctx->ops.post_recv = post_recv;
 	ctx->ops.post_srq_recv = post_srq_recv;
-	struct verbs_context *ex = verbs_get_ctx(ctx);
-	if (ex) {
-		d->ex = *ex;
-		ex->create_qp_ex = create_qp_ex;
-		ex->create_cq_ex = create_cq_ex;
-	}
+	ex->create_qp_ex = create_qp_ex;
+	ex->create_cq_ex = create_cq_ex;
 }
 
 NAMED(struct ibv_context *, ibv_open_device, (struct ibv_device * device),

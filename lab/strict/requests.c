@@ -139,10 +139,13 @@ void forget_region(struct region *mr, const struct trace *from)
 
 /* ---- queues ------------------------------------------------------------- */
 
-static void leave_queue(struct req *r)
+/* Its bytes go back to the program, too. */
+static void leave_queue(struct req *r, bool written)
 {
 	struct queue *q = r->queue;
 
+	for (unsigned i = 0; i < r->n_uses; i++)
+		return_bytes(&r->use[i], written);
 	TAILQ_REMOVE(&q->reqs, r, link);
 	q->n--;
 	if (r->cq)
@@ -157,11 +160,9 @@ void bury(struct req *r)
 	static struct req *buried[1 << 16];
 	static uint16_t n; /* goes round */
 
-	for (unsigned i = 0; i < r->n_uses; i++)
-		return_bytes(&r->use[i], false);
 	if (r->cq)
 		r->cq->woken = true; /* what it left can be polled to the end */
-	leave_queue(r);
+	leave_queue(r, false);
 	free(buried[n]);
 	buried[n++] = r;
 }
@@ -246,9 +247,7 @@ void finish(struct ibv_wc *wc)
 	for (struct req *next, *end = TAILQ_NEXT(r, link); first != end;
 	     first = next) {
 		next = TAILQ_NEXT(first, link);
-		for (unsigned i = 0; i < first->n_uses; i++)
-			return_bytes(&first->use[i], !by_write);
-		leave_queue(first);
+		leave_queue(first, !by_write);
 		free(first);
 	}
 }

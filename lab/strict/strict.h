@@ -60,9 +60,7 @@ struct obj {
 
 struct device {
 	struct obj o;
-	struct ibv_context_ops ops; /* its own functions */
-	struct verbs_context ex;
-	struct ibv_device_attr can;
+	struct verbs_context was; /* has its own functions */
 };
 
 struct region {
@@ -182,7 +180,7 @@ void hook_batch(struct qp *qp, const struct ibv_qp_init_attr_ex *attr);
 /* What libibverbs, or the next library, has under that name. */
 void *next_function(const char *name);
 #define NEXT(name) ((__typeof__(&(name)))next_function(#name))
-#define real(of) (&((struct device *)find(DEVICE, of))->ops)
+#define real(of) (&((struct device *)find(DEVICE, of))->was.context.ops)
 
 /* Until the end of the block no other thread is in this library. */
 extern pthread_mutex_t mutex;
