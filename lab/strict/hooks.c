@@ -71,11 +71,12 @@ static unsigned dice(unsigned n)
 
 static void have_region(struct ibv_mr *v, uint64_t iova, int access)
 {
-	if (!find(DEVICE, v->context)) /* opened behind us (dlsym) */
+	/* The device was opened behind us (dlsym), or this is called by one of us. */
+	if (!v || !find(DEVICE, v->context) || find(REGION, v))
 		return;
 	struct region *mr = have(REGION, v);
 	mr->iova = iova;
-	mr->access = (unsigned)access;
+	mr->access = access;
 	mr->opaque = access & IBV_ACCESS_ON_DEMAND || !readable(v->addr, 1);
 	mr->direct = mr->opaque || v->length > 1 << 30;
 	/* Two over the same bytes: one would not know what the other one brings. */
@@ -88,17 +89,17 @@ static void have_region(struct ibv_mr *v, uint64_t iova, int access)
 /* ibv_rereg_mr is ibv_dereg_mr and ibv_reg_mr. */
 static void region_again(struct ibv_mr *v, int flags, void *addr, int access)
 {
-	const struct region *mr = find(REGION, v);
+	struct region *mr = find(REGION, v);
 
 	if (!mr)
 		return;
-	const uint64_t iova = flags & IBV_REREG_MR_CHANGE_TRANSLATION
-				      ? (uintptr_t)addr
-				      : mr->iova;
-	if (!(flags & IBV_REREG_MR_CHANGE_ACCESS))
-		access = (int)mr->access;
-	gone(find(REGION, v), 0);
-	have_region(v, iova, access);
+	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION)
+		mr->iova = (uintptr_t)addr;
+	if (flags & IBV_REREG_MR_CHANGE_ACCESS)
+		mr->access = access;
+	const struct region now = *mr;
+	gone(mr, 0);
+	have_region(v, now.iova, now.access);
 }
 
 NAMED(struct ibv_pd *, ibv_alloc_pd, (struct ibv_context * ctx), (ctx),
@@ -109,20 +110,18 @@ NAMED(int, ibv_dealloc_pd, (struct ibv_pd * pd), (pd), gone(find(PD, pd), v))
 #undef ibv_reg_mr_iova
 NAMED(struct ibv_mr *, ibv_reg_mr,
       (struct ibv_pd * pd, void *addr, size_t len, int access),
-      (pd, addr, len, access),
-      if (v && !find(REGION, v)) have_region(v, (uintptr_t)addr, access))
+      (pd, addr, len, access), have_region(v, (uintptr_t)addr, access))
 NAMED(struct ibv_mr *, ibv_reg_mr_iova,
       (struct ibv_pd * pd, void *addr, size_t len, uint64_t iova, int access),
-      (pd, addr, len, iova, access),
-      if (v && !find(REGION, v)) have_region(v, iova, access))
+      (pd, addr, len, iova, access), have_region(v, iova, access))
 NAMED(struct ibv_mr *, ibv_reg_mr_iova2,
       (struct ibv_pd * pd, void *addr, size_t len, uint64_t iova,
        unsigned access),
-      (pd, addr, len, iova, access), if (v) have_region(v, iova, (int)access))
+      (pd, addr, len, iova, access), have_region(v, iova, (int)access))
 NAMED(struct ibv_mr *, ibv_reg_dmabuf_mr,
       (struct ibv_pd * pd, uint64_t offset, size_t len, uint64_t iova, int fd,
        int access),
-      (pd, offset, len, iova, fd, access), if (v) have_region(v, iova, access))
+      (pd, offset, len, iova, fd, access), have_region(v, iova, access))
 NAMED(int, ibv_rereg_mr,
       (struct ibv_mr * mr, int flags, struct ibv_pd *pd, void *addr, size_t len,
        int access),

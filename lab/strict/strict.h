@@ -66,7 +66,7 @@ struct device {
 struct region {
 	struct obj o;
 	uint64_t iova; /* what an SGE calls its beginning */
-	unsigned access;
+	int access;
 	struct ibv_mr *shadow; /* where the device writes; NULL: not yet */
 	ptrdiff_t to_shadow;   /* from the program's bytes */
 	bool opaque;           /* the CPU cannot read it: only counted */
