@@ -25,10 +25,9 @@ static uint64_t sum_of(const char *p, size_t len)
 {
 	uint64_t sum = len;
 
-	for (size_t n; len; p += n, len -= n) {
+	for (size_t i = 0; i < len; i += 8) {
 		uint64_t word = 0;
-		n = len < 8 ? len : 8;
-		memcpy(&word, p, n);
+		memcpy(&word, p + i, len - i < 8 ? len - i : 8);
 		sum = (sum ^ word) * 0x9e3779b97f4a7c15;
 		sum ^= sum >> 29;
 	}
