@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "strict.h"
@@ -66,7 +65,6 @@ static const struct link_map *map_of(void *at)
 static void write_name(FILE *to, const char *before, void *at)
 {
 	const struct link_map *map = map_of(at);
-	struct stat st = { 0 };
 
 	fputs(before, to);
 	if (!map)
@@ -75,14 +73,13 @@ static void write_name(FILE *to, const char *before, void *at)
 	uintptr_t offset = (uintptr_t)at - map->l_addr;
 	int fd = open(own ? "/proc/self/exe" : map->l_name,
 		      O_RDONLY | O_CLOEXEC);
-	fstat(fd, &st);
-	char *file =
-		mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	const size_t size = (size_t)lseek(fd, 0, SEEK_END);
+	char *file = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 	const char *name = file == MAP_FAILED ? NULL : symbol_of(file, &offset);
 	if (!name)
 		name = basename(own ? program_invocation_name : map->l_name);
 	fprintf(to, "%.600s+0x%lx", name, (unsigned long)offset);
-	munmap(file, (size_t)st.st_size);
+	munmap(file, size);
 	close(fd);
 }
 
