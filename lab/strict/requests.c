@@ -274,9 +274,8 @@ static bool look_at_others(struct use *u)
 			report("READ-NOT-DONE", u->req, NULL,
 			       "a READ or atomic under way brings these bytes, "
 			       "and no fence waits for that");
-		else if (v->dest && u->dest)
-			continue; /* what is there in the end may not matter */
-		else if (q->recv || other != q)
+		/* Of two that write, what is there in the end may not matter. */
+		else if (v->dest != u->dest && (q->recv || other != q))
 			report("BUFFER-SHARED", u->req, NULL,
 			       "under way, one writes the bytes that another "
 			       "one sends");
