@@ -6,7 +6,6 @@ rule 'MD010', :ignore_code_blocks => true # C has tabs
 rule 'MD026', :punctuation => '.,;:!' # a heading may be a question
 rule 'MD029', :style => 'ordered'
 exclude_rule 'MD033' # <details> folds an answer
-exclude_rule 'MD004' # what is true has *, what is to be done has -
 exclude_rule 'MD013' # whoever shows a page wraps its lines
 exclude_rule 'MD014' # "$ make" alone is a command whose output differs
 exclude_rule 'MD036' # a bold line may stand over a list that needs no anchor
