@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The stages of project 2."""
 import contextlib
-import itertools
 import random
 import select
 import signal
@@ -385,19 +384,20 @@ def rate(you, size):
 def fast():
     size = 8 * MIB
     with bad_wire('delay 8ms limit 9999'), place(mtu=1500) as p:  # netem holds what is under way
-        source, best, end = p.file(content(size)), {}, time.monotonic() + 15
-        for turn in itertools.count(1):  # two at least, and four for a fault: some may have been held up
+        source, rates, end = p.file(content(size)), {'yours': [], 'ours': []}, time.monotonic() + 15
+        for turn in range(1, 10):  # two at least, and four for a fault: some may have been held up
             for who, run in (('yours', lambda: p.copy(source, 'fast')), (
                     'ours', lambda: bench('-o', 'send', '-s', '16384', '-n', str(size // 16384), '-q', '32'))):
                 with contextlib.suppress(*[Wrong] * (who == 'ours')):  # on a busy machine it may fail, too
-                    best[who] = max(best.get(who, 0), rate(run(), size))
-            if turn > 1 and 'ours' in best and best['yours'] * 2 >= best['ours']:
+                    rates[who].append(rate(run(), size))
+            yours, ours = (max(seen, default=0) for seen in rates.values())
+            if turn > 1 and 0 < ours <= yours * 2:
                 return
-            if turn > 3 and time.monotonic() > end:
-                if 'ours' not in best:
-                    raise OSError('our bench fails each time')
-                raise Wrong(f'expected at least half of our rate, which is {best["ours"] / MIB:.1f} MiB/s; '
-                            f'seen {best["yours"] / MIB:.1f} MiB/s, the best of several runs, in turns')
+            if turn > 3 and time.monotonic() > end and rates['yours'][-1] < (rates['ours'] or [0])[-1] / 2:
+                break  # and it is not only that ours had a quiet moment, some time
+        if not ours:
+            raise OSError('our bench fails each time')
+        raise Wrong(f'expected at least half of our rate, which is {ours / MIB:.1f} MiB/s; seen {yours / MIB:.1f} MiB/s, the best of several runs, in turns')
 
 
 STAGES = [small, empty, big, lengths, two_at_once, bad_wires, full_disk, killed, least_rights, fast]
