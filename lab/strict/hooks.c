@@ -354,14 +354,14 @@ static void modified(struct ibv_qp *v, const struct ibv_qp_attr *attr, int mask,
 	const bool dest = mask & IBV_QP_MAX_DEST_RD_ATOMIC;
 	struct ibv_device_attr can;
 
-	if (!qp || NEXT(ibv_query_device)(v->context, &can))
-		return;
-	if ((depth && attr->max_rd_atomic > can.max_qp_init_rd_atom) ||
-	    (dest && attr->max_dest_rd_atomic > can.max_qp_rd_atom))
+	if (qp && (depth || dest) &&
+	    NEXT(ibv_query_device)(v->context, &can) == 0 &&
+	    ((depth && attr->max_rd_atomic > can.max_qp_init_rd_atom) ||
+	     (dest && attr->max_dest_rd_atomic > can.max_qp_rd_atom)))
 		report("RD-ATOMIC", NULL, NULL,
 		       "more READs at a time than the device has (%d, %d)",
 		       can.max_qp_init_rd_atom, can.max_qp_rd_atom);
-	if (rc != 0)
+	if (!qp || rc != 0)
 		return;
 	if (depth)
 		qp->rd_atomic = attr->max_rd_atomic;
