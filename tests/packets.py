@@ -122,7 +122,7 @@ class Packets(unittest.TestCase):
         """what is shown is parsed"""
         for qp in "", "B":
             for line in decode(PACKETS):
-                line.payload, line.qp = b"", qp if line.way else ""
+                line.qp = qp if line.way else ""
                 self.assertEqual(ladder.parse(ladder.show(line, qp != "")), line)
 
     def test_fold(self):
@@ -137,7 +137,7 @@ class Packets(unittest.TestCase):
         self.assertEqual([text for text in ladder.fold(other) if "NAK" in text], [ladder.show(other[5]), ladder.show(other[30])])
 
     def test_missing(self):
-        """an excerpt is compared with a capture"""
+        """an excerpt is compared with a capture: each QP has its own order, and each side its own ACKs"""
         live = decode(PACKETS)
         for excerpt, fault in (  # and the line that is at fault
                 (LADDER, None),
@@ -152,9 +152,13 @@ class Packets(unittest.TestCase):
             self.assertEqual(len(faults), fault is not None)
             if faults:
                 self.assertIn(compare.words(live[fault]), faults[0])
-        self.assertTrue(compare.missing([LADDER[7].replace("PSN 0", "PSN 1")], live))
-        wrong = decode(PACKETS.replace("op=17 ib.bth.psn=16777214 ib.aeth.syndrome.opcode=0", "op=17 ib.bth.psn=16777215 ib.aeth.syndrome.opcode=0"))
-        self.assertIn("not sent: client <-- server ACK PSN 1", "".join(compare.missing(LADDER[:3], wrong)))
+        two = [f"0 client {line[:3]} server {line[4:]}" for line in (
+            "--> A SEND only PSN 0", "--> B SEND only PSN 5", "<-- A ACK PSN 0", "--> A SEND only PSN 1", "<-- A READ response last PSN 2", "<-- A ACK PSN 2",
+            "<-- B SEND only PSN 6", "<-- B ACK PSN 6", "--> A ACK PSN 4", "<-- A ACK PSN 4", "<-- B ACK PSN 0")]
+        for excerpt, places, faults in (
+                ((0, 3, 5), range(6), []), ((1,), (0, 1, 2), []), ((1, 10), (0, 1, 2), [10]), ((0, 3, 5), (0, 3, 2), [5]), ((), range(10), [7, 8, 9])):
+            said = compare.missing([two[i] for i in excerpt], [ladder.parse(two[i]) for i in places])
+            self.assertEqual([fault.partition(": ")[2] for fault in said], [two[i][2:] for i in faults])
 
 
 cases(Packets, "packets: ")

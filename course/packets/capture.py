@@ -46,7 +46,6 @@ class Line:
     psn: int | None = None  # counted from the first PSN of the side that asks
     amount: int | None = None  # bytes; of a READ request, those it asks for
     more: str = ""  # place, values, "again"
-    payload: bytes = b""  # from the BTH to the ICRC; or QP info
 
 
 def octets(text):
@@ -113,7 +112,6 @@ class Decoder:
         self.base[pair, side, rkey] = address, ""
         line = self.add(row, side, "QP info (TCP)", pair)
         line.more = f" {length} bytes of memory are offered" if length else ""
-        line.payload = data
 
     def cm(self, row, to, mad):
         """REQ and REP say what QP info says elsewhere; but a PSN in them is that of the first packet which
@@ -124,14 +122,13 @@ class Decoder:
             self.asked[local] = to, body
         client = local if local in self.asked else remote
         side = "-->" if local in self.asked else "<--"
-        if what == "REP" and client in self.asked and client not in self.pair_of:
+        if what == "REP" and client in self.asked:
             server, req = self.asked[client]
             pair = self.pair_of[client] = self.pairs.setdefault(("CM", client), len(self.pairs))
             for way, gid, qpn, psn in ("-->", to, req[32:35], body[20:23]), ("<--", server, body[12:15], req[44:47]):
                 self.owner[gid, int.from_bytes(qpn, "big")] = pair, way
                 self.first_psn[pair, way] = int.from_bytes(psn, "big")
         line = self.add(row, side, f"{what} (CM)", self.pair_of.get(client))
-        line.payload = octets(row["udp.payload"])
         if what == "REJ":
             line.more = f" reason {int.from_bytes(body[10:12], 'big')}"
         if (side, mad[8:16], what) in self.seen:
@@ -151,7 +148,6 @@ class Decoder:
         sender = "-->" if receiver == "<--" else "<--"
         what, *headers = OPCODES[op] if op < len(OPCODES) else [f"opcode {op}"]
         line = self.add(row, sender, what, pair)
-        line.payload = octets(row["udp.payload"])
         answer = what.startswith("READ response") or what in ("ACK", "ATOMIC ACK")
         first = self.first_psn.setdefault((pair, receiver if answer else sender), psn)
         line.psn = (psn - first + 2**23) % 2**24 - 2**23

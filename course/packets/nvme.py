@@ -72,7 +72,8 @@ class Decoder(capture.Decoder):
 
     def capsule(self, row, line):
         headers = capture.OPCODES[int(row["ib.bth.opcode"])][1:]
-        body = line.payload[12 + sum(capture.LENGTH[header] for header in headers):-4]
+        payload = capture.octets(row["udp.payload"])  # from the BTH to the ICRC
+        body = payload[12 + sum(capture.LENGTH[header] for header in headers):-4]
         again = ", again" if line.more.endswith("again") else ""
         if row["ib.reth.r_key"]:
             line.more = f"{BELOW}at 0x{capture.number(row['ib.reth.va']):x}, " \
@@ -81,7 +82,7 @@ class Decoder(capture.Decoder):
             what = self.command(line, body) if line.way == "-->" else self.completion(line, body)
             line.more = BELOW + what + again
         if "IETH" in headers:
-            line.more += f"; invalidates key 0x{int.from_bytes(line.payload[12:16], 'big'):x}"
+            line.more += f"; invalidates key 0x{int.from_bytes(payload[12:16], 'big'):x}"
 
     def command(self, line, capsule):
         opcode, _, number, kind = struct.unpack_from("<BBHB", capsule)
