@@ -31,7 +31,7 @@ def design(key, *values):
             name, _, value = line.strip().partition(': ')
             if name == key and value in values:
                 return value
-    raise Local(f'{path} must have the line "{key}: {" or ".join(values)}"')
+    raise Local(f'{path} must have the line ' + ' or '.join(f'"{key}: {value}"' for value in values))
 
 
 class Client(Program):
@@ -275,7 +275,7 @@ def nothing_lost():
         for client in new:
             client.leave()
     if not within(DEATH, lambda: sum(state not in ('RESET', 'INIT') for state in server.states()) <= most - 8):
-        raise Local(f'your server had {most} QPs for 8 clients; all have left, and it has {len(server.states())}')
+        raise Local(f'your server had {most} QPs for 8 clients; {DEATH} s after all left it has {len(server.states())}')
     with bad_wire('delay 10ms'):
         _, clients = queue(3, 8)
         clients[0].put(30)
