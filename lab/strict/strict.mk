@@ -11,7 +11,7 @@ ifeq ($(NIC),strict)
 export NIC
 .PHONY: strict-so
 strict-so: $B/strict.so
-$B/pair $(EXERCISES:%.c=$B/%): | strict-so
+$B/pair $(EXERCISES:%.c=$B/%) $(JUDGE_1) $(JUDGE_2) $(JUDGE_3): | strict-so
 else ifeq ($(origin NIC),command line)
 $(error NIC=$(NIC): strict, or nothing)
 endif
