@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-# make help lists the targets. A new lesson directory gets its targets, and
-# its place in the tests, by being there.
+# make help lists the targets. A new lesson directory gets its targets, and its place in the tests, by being there.
 
 CFLAGS ?= -O1 -g
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror
@@ -8,14 +7,15 @@ LDLIBS := -libverbs -pthread
 B := build
 Q := $(if $(V),,@)
 
-LESSONS := $(wildcard [0-9][0-9]_*)
+JUDGED := $(notdir $(wildcard judges/[0-9][0-9]_*)) # and 12_mine is a lesson, but 01_send_recv.bak is not
+LESSONS := $(sort $(foreach l,$(wildcard [0-9][0-9]_*),$(or $(filter $l,$(JUDGED)),$(if $(filter $(firstword $(subst _, ,$l))_%,$(JUDGED)),,$(wildcard $l)))))
 COMMON := $(patsubst %.c,$B/%.o,$(wildcard common/*.c common/*/*.c))
-PATCHES := $(wildcard [0-9][0-9]_*/breaks/*.patch)
+PATCHES := $(wildcard $(LESSONS:=/breaks/*.patch))
 EXERCISES := $(foreach j,$(filter-out %.solution.c,$(wildcard judges/[0-9]*/[0-9]_*.c)),$(subst /,/exercises/,$(j:judges/%=%))) # the judges know, also when a file is gone
 # A file of a lesson that has a header of its name is a part of all its programs; each of
 # the others is a program.
-PARTS := $(filter $(patsubst %.h,%.c,$(wildcard [0-9][0-9]_*/*.h)),$(wildcard [0-9][0-9]_*/*.c))
-PROGRAMS := $(patsubst %.c,$B/%,$(filter-out $(PARTS),$(wildcard [0-9][0-9]_*/*.c)))
+PARTS := $(filter $(patsubst %.h,%.c,$(wildcard $(LESSONS:=/*.h))),$(wildcard $(LESSONS:=/*.c)))
+PROGRAMS := $(patsubst %.c,$B/%,$(filter-out $(PARTS),$(wildcard $(LESSONS:=/*.c))))
 
 # HOSTS=2: the server in one virtual machine, the client in another.
 ifeq ($(HOSTS),2)
