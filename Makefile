@@ -107,7 +107,7 @@ $(foreach l,$(LESSONS),$(eval $(call lesson_targets,$l,$(call num,$l))))
 $(foreach p,$(PATCHES),$(eval $(call break_targets,$p,$(call id,$p),$(call lesson,$p),$B/$(p:.patch=))))
 $(foreach e,$(EXERCISES),$(eval $(call exercise_targets,$e,$(call id,$e),$B/$(e:.c=),$B/judges/$(subst exercises/,,$(e:.c=)))))
 
-$(foreach k,run check break trace ex hint reset judge watch,$(eval $k-%: ; @course/no-such $$@ >&2; exit 2))
+.DEFAULT: ; @course/no-such $@ >&2; exit 2
 help: ## this list
 	@course/help $(MAKEFILE_LIST)
 deps: ## install what is needed, by package name
