@@ -48,7 +48,7 @@ define compile
 $Q$(CC) $(CFLAGS) $(if $(findstring /exercises/,$<),$(half_done)) -MMD -MP $(call includes,$<) -c $< -o $@ || \
 	{ echo "$<: it does not compile; the compiler says why above"; exit 1; }
 endef
-link = $Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+link = $Q$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@ || { echo "$@: it does not link; the linker says above what no file has"; exit 1; }
 
 $B/%.o: %.c
 	$(compile)
