@@ -119,7 +119,7 @@ lab-up: ## keep the lab running, so that the next run takes a second
 lab-down: ## end it
 lab-shell: ## a shell inside the lab: ibv_devinfo, rdma, tcpdump, tc
 doctor lab-up lab-down lab-shell:
-	@lab/lab $(@:lab-%=%)
+	@lab/lab $(@:lab-%=%)$(if $(filter %shell,$@), || test $$? != 125) # its last command may have failed
 why: ## what a log with errors means, if known: LOG=FILE, or standard input
 	@course/why $${LOG:+"$$LOG"} || test $$? = 141 # a reader that has seen enough, such as head
 atomic-write: $B/06_atomics/atomic_write ## lesson 06's second program
