@@ -343,5 +343,7 @@ want "device: DEV= is not active: exit 125" 125 $?
 lab/lab down 2>/dev/null
 want "down" 0 $?
 gone "nothing is left of it"
-want "down again" "lab: nothing is up" "$(lab/lab down 2>&1)"
+lab/lab up 2>/dev/null && rm -rf build/lab/up
+want "down again: build/ was removed" "lab: nothing is up" "$(lab/lab down 2>&1)"
+gone "nothing is left of it"
 [ -z "$failed" ]
