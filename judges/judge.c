@@ -320,6 +320,11 @@ int main(void)
 	for (int i = 0; i < 5; i++)
 		signal(ends[i], stopped); /* instead of what parse_args() set */
 	alarm(LIMIT_S);
+	timer_t on; /* for who has stopped himself: no alarm comes then */
+	timer_create(CLOCK_MONOTONIC,
+		     &(struct sigevent){ .sigev_signo = SIGCONT }, &on);
+	timer_settime(on, 0, &(struct itimerspec){ .it_value = { LIMIT_S, 0 } },
+		      NULL);
 	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value = { CPU_S, 0 } },
 		  NULL);
 	wires_free();
