@@ -116,6 +116,8 @@ int main(int argc, char **argv)
 		err(126, "fork");
 	if (pid == 0) {
 		sigprocmask(SIG_SETMASK, &old, NULL);
+		if (!isatty(0))
+			setpgid(0, 0); /* its kill(0, signal) is not for us */
 		execvp(argv[3], argv + 3);
 		int rc = errno == ENOENT ? 127 : 126; /* as a shell does */
 		dprintf(2, "lab: cannot start %s: %m: type make doctor\n",

@@ -213,7 +213,7 @@ while IFS='|' read -r name rc command; do
 	want "$name" "$rc" $?
 done <<'END'
 exit status 255 comes back|255|exit 255
-killed by signal 9: exit 137|137|kill -9 $$
+killed by signal 9: exit 137|137|kill -9 0 # its group is its own
 a run that was lost: exit 125|125|kill -9 $PPID # ssh's 255, and not the command's
 END
 try "it says so" grep -q 'was lost.*type it again' "$tmp/err"
