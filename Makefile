@@ -7,13 +7,14 @@ LDLIBS := -libverbs -pthread
 B := build
 Q := $(if $(V),,@)
 
+# What is in front of the "_": a number, or a letter.
+num = $(firstword $(subst _, ,$(notdir $1)))
 JUDGED := $(notdir $(wildcard judges/[0-9][0-9]_*)) # and 12_mine is a lesson, but 01_send_recv.bak is not
-LESSONS := $(sort $(foreach l,$(wildcard [0-9][0-9]_*),$(or $(filter $l,$(JUDGED)),$(if $(filter $(firstword $(subst _, ,$l))_%,$(JUDGED)),,$(wildcard $l)))))
+LESSONS := $(sort $(wildcard $(JUDGED) $(filter-out $(foreach j,$(JUDGED),$(call num,$j)_%),$(wildcard [0-9][0-9]_*))))
 COMMON := $(patsubst %.c,$B/%.o,$(wildcard common/*.c common/*/*.c))
 PATCHES := $(wildcard $(LESSONS:=/breaks/*.patch))
 EXERCISES := $(foreach j,$(filter-out %.solution.c,$(wildcard judges/[0-9]*/[0-9]_*.c)),$(subst /,/exercises/,$(j:judges/%=%))) # the judges know, also when a file is gone
-# A file of a lesson that has a header of its name is a part of all its programs; each of
-# the others is a program.
+# A file of a lesson that has a header of its name is a part of all its programs; each other is a program.
 PARTS := $(filter $(patsubst %.h,%.c,$(wildcard $(LESSONS:=/*.h))),$(wildcard $(LESSONS:=/*.c)))
 PROGRAMS := $(patsubst %.c,$B/%,$(filter-out $(PARTS),$(wildcard $(LESSONS:=/*.c))))
 
@@ -58,8 +59,7 @@ $B/pair: LDLIBS :=
 $B/pair: $B/course/pair.o $B/common/plumbing/qdisc.o
 	$(link)
 
-# What is in front of the "_": a number, or a letter. And both, as in make ex-03.1.
-num = $(firstword $(subst _, ,$(notdir $1)))
+# Of a file its lesson, and the numbers (or a letter) in front of the "_", as in make ex-03.1.
 lesson = $(firstword $(subst /, ,$1))
 id = $(call num,$(call lesson,$1)).$(call num,$1)
 # SERVER=py, CLIENT=py: that side in Python, where the lesson has one. LESSON SIDE VARIABLE
