@@ -94,7 +94,7 @@ lab/rxe <$a common/a\njudges/b\ncourse/c\nbench/d\ntests/e>
     lab/rxe: common/a || e: judges/b || e: course/c || e: bench/d || e: tests/e
 course/packets/nvme.py <$a bench/a\ntests/b> nvme.py: bench/a || nvme.py: tests/b
 bench/lib.sh <$a judges/a\ntests/b> lib.sh: judges/a || lib.sh: tests/b
-Makefile </^LESSONS\|^EXERCISES/s/0-9/0-8/> no target run-99 || no target ex-99.2
+Makefile </^JUDGED\|^LESSONS\|^EXERCISES/s/0-9/0-8/> no target run-99 || no target ex-99.2
 tests/tests.mk </^WRONG/s/0-9/0-8/> nothing builds build/judges/03_read/
 tests/lib.sh </^for lesson/s/0-9/0-8/> it is not in one of the parts
 # What a check that ends with an exception has found: verdict.test; methods: verdict.cases
