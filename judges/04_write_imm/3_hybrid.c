@@ -14,8 +14,8 @@
  * hint2: before you use either.
  * hint2.zh: 先用 expect_completion() 等消息。再设 write.next = &done；只有
  * hint2.zh: “done”是 SIGNALED。远端地址是 be64toh(w->offer.addr)，rkey 是
- * hint2.zh: be32toh(w->offer.rkey)。使用这两者之前，先比较
- * hint2.zh: be32toh(w->offer.len) 和 w->n。
+ * hint2.zh: be32toh(w->offer.rkey)。长度 be32toh(w->offer.len) 和 w->n 先比较，
+ * hint2.zh: 再使用。
  */
 #include <arpa/inet.h>
 #include <endian.h>
