@@ -180,6 +180,11 @@ class Program:
             raise Wrong('your program has ended, and left a process behind: what did it start, and who waits for it?')
         return self.process.returncode
 
+    def stuck(self):
+        """Waits until one of its threads does, in write(2), because nobody reads what it prints."""
+        patient(lambda: os.system(f'grep -qs pipe_write - {" ".join(f"/proc/{pid}/task/*/wchan" for pid in self.pids())} '
+                                  '</dev/null') == 0, self.work)
+
     def objects(self, kind):
         """Its QPs ('qp') or regions ('mr'), as the kernel sees them."""
         import glob, json
@@ -203,11 +208,8 @@ class Program:
         """The bytes that the kernel has pinned for it."""
         kib = 0
         for pid in self.pids():
-            try:
-                with open(f'/proc/{pid}/status') as status:
-                    kib += sum(int(line.split()[1]) for line in status if line.startswith('VmPin:'))
-            except OSError:
-                pass  # it has just ended
+            with contextlib.suppress(OSError), open(f'/proc/{pid}/status') as status:  # it may just have ended
+                kib += sum(int(line.split()[1]) for line in status if line.startswith('VmPin:'))
         return kib * 1024
 
 
