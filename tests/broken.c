@@ -169,14 +169,13 @@ static void receive(struct end *e, size_t at, uint32_t len)
 }
 
 /* Waits for n completions, five seconds at most. */
+static struct ibv_wc latest; /* of these the last */
 static enum ibv_wc_status wait_for(struct end *e, int n)
 {
-	struct ibv_wc wc = { 0 };
-
 	for (int ms = 0; n > 0 && ms < 5000;) {
-		int got = ibv_poll_cq(e->cq, 1, &wc);
+		int got = ibv_poll_cq(e->cq, 1, &latest);
 		must(got >= 0, "ibv_poll_cq");
-		if (got > 0 && wc.wr_id != 7 && wc.wr_id != 0)
+		if (got > 0 && latest.wr_id != 7 && latest.wr_id != 0)
 			gone++;
 		else
 			n -= got;
@@ -184,7 +183,7 @@ static enum ibv_wc_status wait_for(struct end *e, int n)
 			ms += poll(NULL, 0, 1) == 0;
 	}
 	must(n <= 0, "a completion did not come");
-	return wc.status;
+	return latest.status;
 }
 
 enum { SIG = IBV_SEND_SIGNALED };
@@ -367,6 +366,52 @@ static void drained(void)
 	}
 }
 
+/* A message is shorter than the receive: the bytes behind it are the program's. Two receives
+ * may have the same bytes. */
+static void short_messages(void)
+{
+	memset(us.buf, 'z', 8);
+	memset(peer.buf, 'p', 1024);
+	receive(&peer, 0, 64);
+	receive(&peer, 32, 64);
+	for (size_t at = 0; at <= 32; at += 32) {
+		post(SEND, 0, 8, SIG);
+		wait_for(&us, 1);
+		wait_for(&peer, 1);
+		must(memcmp(peer.buf + at, us.buf, 8) == 0, "its bytes");
+		must(memcmp(peer.buf + at + 8, peer.buf + 512, 24) == 0,
+		     "the bytes behind it");
+	}
+	must(memcmp(peer.buf + 64, peer.buf + 512, 32) == 0, "the others");
+}
+
+/* The region of a receive goes, and then the QP does, or only what was posted. */
+static void region_first(void)
+{
+	struct ibv_qp_attr error = { .qp_state = IBV_QPS_ERR };
+	struct end end;
+
+	for (int flushed = 0; flushed < 2; flushed++) {
+		make_end(&end, 3);
+		to_init(&end);
+		to_rts(&end, &end);
+		receive(&end, 0, 64);
+		must(!ibv_dereg_mr(end.mr), "ibv_dereg_mr");
+		if (flushed) {
+			must(!ibv_modify_qp(end.qp, &error, IBV_QP_STATE),
+			     "ERR");
+			must(wait_for(&end, 1) == IBV_WC_WR_FLUSH_ERR, "flush");
+			end.mr = ibv_reg_mr(pd, end.buf, LEN, ALL);
+			must(end.mr != NULL, "ibv_reg_mr");
+			receive(&end, 0, 64);
+			must(!ibv_dereg_mr(end.mr), "ibv_dereg_mr");
+		}
+		must(!ibv_destroy_qp(end.qp), "ibv_destroy_qp");
+		must(!ibv_destroy_cq(end.cq), "ibv_destroy_cq");
+		free(end.buf);
+	}
+}
+
 static void right(void)
 {
 	struct ibv_wc wc;
@@ -399,6 +444,8 @@ static void right(void)
 	right_in_four_threads();
 	cancelled();
 	drained();
+	region_first();
+	short_messages();
 }
 
 static void buffer_changed(void)
@@ -648,8 +695,13 @@ static void refused(void)
 	struct ibv_send_wr w = request(WRITE, &sge);
 
 	w.wr.rdma.remote_addr += LEN;
-	must(!try_post(w), "ibv_post_send");
+	must(!try_post(w) && !try_post(w), "ibv_post_send");
 	must(wait_for(&us, 1) != IBV_WC_SUCCESS, "it is not refused");
+	must(latest.wr_id == 7 && latest.qp_num == us.qp->qp_num &&
+		     latest.vendor_err != 0xeeeeeeee,
+	     "what means something");
+	must(latest.byte_len == 0xeeeeeeee && latest.wc_flags == 0xeeeeeeee,
+	     "what means nothing");
 }
 
 /* The region of a receive goes, and the message comes. */
