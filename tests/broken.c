@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -761,6 +762,8 @@ static void wrong_bytes(void)
 }
 
 static void forked(void);
+static void ended(void);
+static void left(void);
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -796,6 +799,8 @@ static const struct {
 	{ "orphan", orphan, 0 },
 	{ "batch", batch, 21 },
 	{ "forked", forked, 0 },
+	{ "ended", ended, 0 },
+	{ "left", left, 0 },
 	{ "early-look", early_look, 0 },
 	{ "changed-back", changed_back, 0 },
 	{ "wrong-bytes", wrong_bytes, 0 },
@@ -1069,6 +1074,38 @@ static void forked(void)
 	must(waitpid(pid, &status, 0) == pid && status == 0, "the child");
 }
 
+/* A signal comes in the middle of strict, which sums up bytes, and its handler ends all. */
+static void leave(__attribute__((unused)) int signal)
+{
+	exit(0);
+}
+static void ended(void)
+{
+	signal(SIGSEGV, leave);
+	must(!mprotect(us.buf, LEN, PROT_NONE), "mprotect");
+	post(WRITE, 0, 64, SIG);
+	must(0, "no signal");
+}
+
+/* The program ends while another thread polls. */
+static void *poll_on(void *cq)
+{
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(cq, 1, &wc) >= 0)
+		;
+	return NULL;
+}
+static void left(void)
+{
+	pthread_t thread;
+
+	must(!pthread_create(&thread, NULL, poll_on, peer.cq), "thread");
+	post(WRITE, 0, 64, SIG);
+	usleep(100 * 1000);
+	exit(0);
+}
+
 static void run(size_t i, uint64_t seed)
 {
 	pthread_t thread;
@@ -1141,7 +1178,7 @@ int main(int argc, char **argv)
 		for (uint64_t i = strtoull(argv[2], NULL, 10); i < to; i++) {
 			fflush(stdout);
 			size_t fault =
-				i % 40 == 0 ? n + i / 40 % 3 : 1 + i % (n - 4);
+				i % 40 == 0 ? n + i / 40 % 3 : 1 + i % (n - 6);
 			run_random(i, faulty ? fault : 0);
 		}
 		return 0;

@@ -228,8 +228,7 @@ void finish(struct ibv_wc *wc)
 	struct req *r = (struct req *)(uintptr_t)(wc->wr_id ^ ours);
 	const bool failed = wc->status != IBV_WC_SUCCESS;
 	/* It takes a receive, and not its buffer, where the WRITE may have gone. */
-	const bool by_write =
-		!failed && wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
+	const bool by_imm = !failed && wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
 
 	if (wc->wr_id >> 48 != ours >> 48)
 		return; /* of a queue that we do not know */
@@ -246,7 +245,7 @@ void finish(struct ibv_wc *wc)
 	for (struct req *next, *end = TAILQ_NEXT(r, link); first != end;
 	     first = next) {
 		next = TAILQ_NEXT(first, link);
-		leave_queue(first, !by_write);
+		leave_queue(first, !by_imm);
 		free(first);
 	}
 }
@@ -384,9 +383,8 @@ struct req *have_request(struct queue *q, const struct ibv_send_wr *w,
 	r->wr_id = *wr_id;
 	r->qp_num = qp->num;
 	const struct req *last = TAILQ_LAST(&q->reqs, reqs);
-	r->fences = last ? last->fences : 0;
-	if (w->send_flags & IBV_SEND_FENCE)
-		r->fences++;
+	r->fences = (last ? last->fences : 0) +
+		    (w->send_flags & IBV_SEND_FENCE ? 1 : 0);
 	r->from = trace_now();
 	if (q->recv || qp->all_signaled || (w->send_flags & IBV_SEND_SIGNALED))
 		r->cq = q->cq;
@@ -422,8 +420,7 @@ struct req *have_request(struct queue *q, const struct ibv_send_wr *w,
 		{ (read || atomic) && !qp->rd_atomic, "RD-ATOMIC",
 		  "READs and atomics at a time (max_rd_atomic)", 1, 0 },
 		{ remote && rkey == 0 && len > 0, "RKEY-ZERO",
-		  "bytes of rkey 0 (no remote right, or not taken over)", len,
-		  0 },
+		  "rkey 0: no remote right, or not taken over; bytes", len, 0 },
 		{ atomic &&
 			  (w->wr.atomic.remote_addr % 8 || len != 8 || n != 1),
 		  "ATOMIC-ALIGN", "address % 8, SGEs, or bytes", len, 8 },
