@@ -406,8 +406,8 @@ struct req *have_request(struct queue *q, const struct ibv_send_wr *w,
 		const char *rule, *what;
 		size_t is, allowed;
 	} rules[] = {
-		{ qp->state < least, "WRONG-STATE", "state of the QP (3: RTS)",
-		  qp->state, least },
+		{ qp->state < least, "WRONG-STATE",
+		  "QP state (RESET 0, INIT 1, RTS 3)", qp->state, least },
 		{ q->n > q->max, q->recv ? "RQ-FULL" : "SQ-FULL",
 		  "requests posted and not polled", q->n, q->max },
 		{ due > cqe, "CQ-FULL", "completions that may come into the CQ",
@@ -415,15 +415,15 @@ struct req *have_request(struct queue *q, const struct ibv_send_wr *w,
 		{ n > q->max_sge, "TOO-MANY-SGE", "SGEs", n, q->max_sge },
 		{ by_cpu && !dest && len > qp->max_inline, "INLINE-LENGTH",
 		  "bytes INLINE", len, qp->max_inline },
-		{ by_cpu && dest, "INLINE-READ", "bytes INLINE of no send", len,
-		  0 },
+		{ by_cpu && dest, "INLINE-READ", "bytes read INLINE", len, 0 },
 		{ (read || atomic) && !qp->rd_atomic, "RD-ATOMIC",
 		  "READs and atomics at a time (max_rd_atomic)", 1, 0 },
 		{ remote && rkey == 0 && len > 0, "RKEY-ZERO",
 		  "rkey 0: no remote right, or not taken over; bytes", len, 0 },
-		{ atomic &&
-			  (w->wr.atomic.remote_addr % 8 || len != 8 || n != 1),
-		  "ATOMIC-ALIGN", "address % 8, SGEs, or bytes", len, 8 },
+		{ atomic && n != 1, "ATOMIC-ALIGN", "SGEs", n, 1 },
+		{ atomic && len != 8, "ATOMIC-ALIGN", "bytes", len, 8 },
+		{ atomic && w->wr.atomic.remote_addr % 8, "ATOMIC-ALIGN",
+		  "remote address % 8", w->wr.atomic.remote_addr % 8, 0 },
 	};
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
 		if (rules[i].broken)
