@@ -1052,6 +1052,7 @@ static void set_up(uint32_t receives)
 /* What its parent has under way is not the child's. */
 static void forked(void)
 {
+	struct ibv_context *copy = ctx;
 	char *old = us.buf;
 	int status;
 
@@ -1069,6 +1070,7 @@ static void forked(void)
 		post(WRITE, 0, 64, SIG);
 		wait_for(&us, 1);
 		free_all();
+		must(!ibv_close_device(copy), "ibv_close_device");
 		exit(0);
 	}
 	must(waitpid(pid, &status, 0) == pid && status == 0, "the child");

@@ -481,6 +481,7 @@ static void have_device(struct ibv_context *ctx)
 	struct verbs_context *ex = verbs_get_ctx(ctx); /* all are extended */
 
 	begin();
+	d->opener = self;
 	d->was = *ex;
 	ctx->ops.alloc_mw = alloc_mw;
 	ctx->ops.dealloc_mw = dealloc_mw;
@@ -499,7 +500,8 @@ NAMED(struct ibv_context *, ibv_open_device, (struct ibv_device * device),
 int ibv_close_device(struct ibv_context *ctx)
 {
 	LOCKED;
-	if (getpid() == self) /* in a child it closes a copy */
+	const struct device *d = find(DEVICE, ctx);
+	if (d && d->opener == getpid())
 		drop_all(ctx);
 	return NEXT(ibv_close_device)(ctx);
 }

@@ -170,8 +170,7 @@ void give_up(struct qp *qp)
 {
 	struct req *r;
 
-	while ((r = TAILQ_FIRST(&qp->sq.reqs)) ||
-	       (r = TAILQ_FIRST(&qp->rq.reqs)))
+	while ((r = TAILQ_FIRST(&qp->sq.reqs) ?: TAILQ_FIRST(&qp->rq.reqs)))
 		bury(r);
 }
 
@@ -395,10 +394,8 @@ struct req *have_request(struct queue *q, const struct ibv_send_wr *w,
 	TAILQ_INSERT_TAIL(&q->reqs, r, link);
 	q->n++;
 	sge = (struct ibv_sge *)&r->use[n];
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; len += sge[i++].length)
 		sge[i] = (*sg_list)[i];
-		len += sge[i].length;
-	}
 
 	const enum ibv_qp_state least = q->recv ? IBV_QPS_INIT : IBV_QPS_RTS;
 	const struct {

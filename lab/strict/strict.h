@@ -61,6 +61,7 @@ struct obj {
 struct device {
 	struct obj o;
 	struct verbs_context was; /* has its own functions */
+	pid_t opener;             /* a child has a copy */
 };
 
 struct region {
