@@ -434,6 +434,12 @@ static void right(void)
 	us.buf[256] = 'b'; /* INLINE: it was copied */
 	wait_for(&us, 2);
 	must(strcmp(us.buf + 64, "of the peer") == 0, "READ: its bytes");
+	/* What a READ brings was sent before it. A fence is one for all behind it. */
+	post(WRITE, 512, 64, 0);
+	post(READ, 512, 64, 0);
+	post(WRITE, 640, 8, IBV_SEND_FENCE);
+	post(WRITE, 512, 64, SIG);
+	wait_for(&us, 1);
 	must(!ibv_req_notify_cq(us.cq, 0), "ibv_req_notify_cq");
 	post(WRITE, 0, HALF, SIG);
 	get_event();
@@ -471,11 +477,28 @@ static void buffer_shared(void)
 	wait_for(&us, 1);
 }
 
+/* Some faults have several ways: not the first are for random programs. */
+static uint64_t state;
+static bool second_way(void)
+{
+	return state >> 40 & 1;
+}
+
 static void read_not_done(void)
 {
-	post(READ, 0, 64, 0);
-	post(WRITE, 0, 64, SIG);
-	wait_for(&us, 1);
+	struct ibv_sge sge = here(0, 64);
+	struct ibv_send_wr *bad, w = request(WRITE, &sge);
+
+	w.send_flags |= IBV_SEND_FENCE; /* it is one in its own queue */
+	post(READ, 0, 64, SIG);
+	if (second_way())
+		must(!ibv_post_send(peer.qp, &w, &bad), "ibv_post_send");
+	else
+		post(WRITE, 0, 8,
+		     SIG | (state >> 41 & 1 ? IBV_SEND_INLINE : 0));
+	wait_for(&us, second_way() ? 1 : 2);
+	if (second_way())
+		wait_for(&peer, 1);
 }
 
 static void sq_full(void)
@@ -584,7 +607,7 @@ static void other_pd(void)
 
 static void out_of_region(void)
 {
-	post(WRITE, LEN - 8, 16, SIG);
+	post(WRITE, second_way() ? (size_t)-8 : LEN - 8, 16, SIG);
 	wait_for(&us, 1);
 }
 
@@ -597,13 +620,6 @@ static void no_right(void)
 	if (try_post(request(READ, &sge)) == 0)
 		wait_for(&us, 1);
 	must(!ibv_dereg_mr(mr), "ibv_dereg_mr");
-}
-
-/* Some faults have two ways: the second is for random programs. */
-static uint64_t state;
-static bool second_way(void)
-{
-	return state >> 40 & 1;
 }
 
 static void atomic_align(void)
