@@ -3,8 +3,9 @@
  * Solution of exercise 3.1 - no byte, and one too many
  *
  * A range without a byte needs no right (specification, C9-88, cited in Linux
- * rxe_resp.c, check_rkey). The range of a READ is checked before the first byte
- * is sent. An error makes all requests behind it complete, signaled or not.
+ * 6.12, rxe_resp.c, check_rkey). The range of a READ is checked before the
+ * first byte is sent. An error makes all requests behind it complete, signaled
+ * or not.
  */
 #include "1_how_much.h"
 
