@@ -14,7 +14,7 @@
  * (IBV_ACCESS_MW_BIND), and is closed to the peer itself.
  * - With this key the peer may WRITE there. It may do nothing else, nowhere.
  * - The key works when lend() returns: the completion of the bind was polled.
- *   (rxe binds in ibv_post_send() already. A NIC does not.)
+ *   (rxe of Linux 6.1 binds in ibv_post_send() already. A NIC does not.)
  * - Each bind needs a new key: ibv_inc_rkey() makes one of the present key. A
  *   bind finds the window by its present key, mw->rkey. For type 2 you yourself
  *   must store the new key there.
