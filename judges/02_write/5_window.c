@@ -65,7 +65,7 @@ static const struct watch all = { .posts = posts,
 				  .looks = looks,
 				  .lets_find = second_look };
 
-/* rxe is done in ibv_post_send() already; a NIC is not. */
+/* rxe of 6.1 is done in ibv_post_send() already; a NIC is not. */
 static void completed(const char *what)
 {
 	returned();
