@@ -215,6 +215,7 @@ static void *post_some(void *at)
 			usleep(100);
 		}
 		ibv_wr_start(shared_qp);
+		shared_qp->wr_id = 7;
 		shared_qp->wr_flags = SIG;
 		ibv_wr_rdma_write(shared_qp, us.mr->rkey, (uintptr_t)us.buf);
 		if (not_posted % 2)
@@ -236,7 +237,9 @@ static void *poll_some(void *unused)
 			usleep(100);
 			continue;
 		}
-		must(shared_cq->status == IBV_WC_SUCCESS, "a WRITE");
+		must(shared_cq->status == IBV_WC_SUCCESS &&
+			     shared_cq->wr_id == 7,
+		     "a WRITE");
 		not_polled_yet--;
 		free_places++;
 		ibv_end_poll(shared_cq);
@@ -413,10 +416,69 @@ static void region_first(void)
 	}
 }
 
+/* The receives of an SRQ become few, and an event says so. */
+static void few_left(void)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4,
+						    .max_sge = 1 } };
+	struct ibv_srq *srq = ibv_create_srq(pd, &init);
+	struct pollfd p = { ctx->async_fd, POLLIN, 0 };
+	struct ibv_async_event event;
+	struct end end;
+
+	must(srq != NULL, "ibv_create_srq");
+	make_end(&end, 1);
+	must(!ibv_destroy_qp(end.qp), "ibv_destroy_qp");
+	end.qp = ibv_create_qp(
+		pd, &(struct ibv_qp_init_attr){ .send_cq = end.cq,
+						.recv_cq = end.cq,
+						.srq = srq,
+						.cap = { 1, 0, 1, 0, 0 },
+						.qp_type = IBV_QPT_RC,
+						.sq_sig_all = 1 });
+	must(end.qp != NULL, "ibv_create_qp");
+	to_init(&end);
+	to_rts(&end, &end);
+	struct ibv_sge sge = { (uintptr_t)end.buf, 64, end.mr->lkey };
+	struct ibv_recv_wr *bad_w, w = { .sg_list = &sge, .num_sge = 1 };
+	struct ibv_send_wr *bad, send = { .opcode = SEND };
+	for (int i = 0; i < 2; i++)
+		must(!ibv_post_srq_recv(srq, &w, &bad_w), "ibv_post_srq_recv");
+	must(!ibv_modify_srq(srq, &(struct ibv_srq_attr){ .srq_limit = 2 },
+			     IBV_SRQ_LIMIT),
+	     "ibv_modify_srq");
+	must(!ibv_post_send(end.qp, &send, &bad), "ibv_post_send");
+	must(poll(&p, 1, 5000) == 1 && !ibv_get_async_event(ctx, &event) &&
+		     event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED,
+	     "an event");
+	ibv_ack_async_event(&event);
+	must(wait_for(&end, 2) == IBV_WC_SUCCESS, "a SEND to an SRQ");
+	must(!ibv_destroy_qp(end.qp) && !ibv_destroy_srq(srq), "SRQ");
+	must(!ibv_dereg_mr(end.mr) && !ibv_destroy_cq(end.cq), "the rest");
+	free(end.buf);
+}
+
+/* A poll takes fewer than there are, sooner or later, unless the CQ is armed. */
+static void short_polls(void)
+{
+	struct ibv_wc wc[2];
+	int got = 2;
+
+	for (int round = 0; round < 200 && got == 2; round++) {
+		post(WRITE, 0, 8, SIG);
+		post(WRITE, 0, 8, SIG);
+		poll(NULL, 0, 5);
+		got = ibv_poll_cq(us.cq, 2, wc);
+	}
+	must(got == 0 || got == 1, "each poll takes all");
+	wait_for(&us, 2 - got);
+}
+
 static void right(void)
 {
 	struct ibv_wc wc;
 
+	short_polls();
 	memcpy(peer.buf, "of the peer", 12);
 	receive(&peer, HALF, 64);
 	pid_t child = fork();
@@ -453,6 +515,7 @@ static void right(void)
 	drained();
 	region_first();
 	short_messages();
+	few_left();
 }
 
 static void buffer_changed(void)
