@@ -34,7 +34,7 @@ static const struct {
 	const char *what;
 	enum event event;
 	unsigned writer;       /* 0: client 1 */
-	const char *other_log; /* what else is in its logs, in front */
+	const char *other_log; /* what its other log is for: another ... */
 	bool higher;           /* it has a higher version */
 } cases[] = {
 	{ .what = "a dead writer" },
@@ -61,6 +61,7 @@ static struct slot *const slot = &table.slot[SLOT];
 static enum event event;
 static unsigned writer;
 static const char *other_log;
+static int its_log;       /* which of the two is for this PUT */
 static struct record new; /* what it wants to write */
 static bool cut, ours_now, late_done;
 static uint64_t others_version; /* what others left; 0: they did nothing */
@@ -70,8 +71,9 @@ static void look_at_your_log(uint64_t version)
 {
 	const struct log *l = &table.log[YOU - 1][0];
 
-	if (other_log && memcmp(&l->record, &table.log[writer - 1][0].record,
-				sizeof l->record) == 0)
+	if (other_log &&
+	    memcmp(&l->record, &table.log[writer - 1][!its_log].record,
+		   sizeof l->record) == 0)
 		wrong("you took the log of another %s", other_log);
 	if (memcmp(&l->record, &new, sizeof new) != 0)
 		wrong("if you die now, your log does not say what to write");
@@ -206,7 +208,9 @@ void write_record(unsigned s, const struct record *from)
 void judge(void)
 {
 	table_up();
-	for (size_t i = 0; i < CASES; i++) {
+	for (size_t turn = 0; turn < 2 * CASES; turn++) {
+		size_t i = turn % CASES;
+
 		about("%s", cases[i].what);
 		event = cases[i].event;
 		writer = cases[i].writer ? cases[i].writer : 1;
@@ -220,16 +224,17 @@ void judge(void)
 		slot->record = record_of(KEY, OLD);
 		memcpy(&slot->record, &new, HEAD);
 		slot->version = odd_version(writer, UINT64_C(1) << 40 | 40);
-		set_log(other_log != NULL, SLOT, slot->version, new);
+		its_log = (other_log != NULL) == (turn < CASES);
+		set_log(its_log, SLOT, slot->version, new);
 		if (other_log && *other_log == 's')
-			set_log(0, SLOT + 1,
+			set_log(!its_log, SLOT + 1,
 				cases[i].higher
 					? odd_version(writer,
 						      slot->version + 20)
 					: slot->version,
 				record_of(KEY + 1, OLD));
 		else if (other_log)
-			set_log(0, SLOT, odd_version(writer, 20),
+			set_log(!its_log, SLOT, odd_version(writer, 20),
 				record_of(KEY, OLD));
 
 		rescue(SLOT, slot->version);
