@@ -27,6 +27,7 @@ static struct ibv_mr *word_mr, *old_mr;
 static int in_doubt[2]; /* how often: not executed, executed */
 static unsigned seed;
 static int until_cut;             /* so many requests */
+static int adds;                  /* requests of this deliver() */
 static char cut_net[IF_NAMESIZE]; /* the interface whose wire is cut */
 static bool broken;               /* the queue pair */
 static int row;                   /* so often a number was not executed */
@@ -67,6 +68,7 @@ bool add(uint32_t number)
 		wrong("add(): the queue pair is in the error state: "
 		      "reconnect() first");
 	wr.wr.atomic.compare_add = number;
+	adds++;
 	if (until_cut-- == 0)
 		cut();
 	broken = !done(wr);
@@ -122,6 +124,8 @@ void reconnect(void)
 
 void judge(void)
 {
+	int uncut = NUMBERS; /* adds of a deliver() that nothing disturbs */
+
 	seed = (unsigned)getpid();
 	duo_open(&duo, cap);
 	word_mr = open_memory(&duo.peer, &word, sizeof word);
@@ -138,7 +142,8 @@ void judge(void)
 		/* The first time before the last number: nothing comes behind it.
 		 * Then something does, also behind a second cut. */
 		bool first = in_doubt[0] + in_doubt[1] == 0;
-		until_cut = first ? NUMBERS - 1 : rand_r(&seed) % (NUMBERS - 5);
+		until_cut = first ? uncut - 1 : rand_r(&seed) % (uncut - 5);
+		adds = 0;
 		connect_anew();
 		deliver(numbers, NUMBERS);
 		if (broken)
@@ -147,6 +152,8 @@ void judge(void)
 			wrong("the sum is too %s",
 			      word > sum ? "large: a number was added twice"
 					 : "small: a number is missing");
+		if (in_doubt[0] + in_doubt[1] == 0)
+			uncut = adds; /* it adds some at once */
 	}
 	note("in doubt: %d not executed, %d executed", in_doubt[0],
 	     in_doubt[1]);
