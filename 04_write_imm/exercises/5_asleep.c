@@ -19,9 +19,9 @@
  * - poll_one(ep, &wc) looks once: true if it took a completion.
  * - ibv_req_notify_cq(ep->cq, 0) asks for an event for the next completion, and
  *   only for one that comes after the call.
- * - ibv_get_cq_event(ep->channel, ...) sleeps until that event. It has no deadline.
- *   An event may stand for many completions. Acknowledge each event with
- *   ibv_ack_cq_events().
+ * - ibv_get_cq_event(ep->channel, ...) sleeps until that event. It has no deadline,
+ *   and here no poll(2) in front of it: the judge sends when you call it. An event
+ *   may stand for many completions. Acknowledge each event with ibv_ack_cq_events().
  * - Each message takes a receive. Four are posted: post one again for each message.
  *
  * The judge is the sender. It calls receive() once and compares your calls of
