@@ -20,6 +20,7 @@ enum { MANY = 12, WRITES = 4, PUSH, PUSH_MANY, POP_MANY, ROUNDS };
 static int number; /* of the round, from 0 */
 static int armed;  /* so often client 2 comes before a request of client 1 */
 static int owner[SLOTS + 1];
+static bool repeated; /* the head had an old value */
 
 static uint64_t take(int client)
 {
@@ -41,6 +42,19 @@ static void give(uint64_t slot)
 	push(slot);
 }
 
+/* Is the head, which a swap has changed, what it was earlier? */
+static void look_at_head(void)
+{
+	static uint64_t heads[4096];
+	static int n;
+
+	if (n == 4096 || (n > 0 && words[HEAD] == heads[n - 1]))
+		return;
+	for (int i = 0; i < n; i++)
+		repeated |= words[HEAD] == heads[i];
+	heads[n++] = words[HEAD];
+}
+
 /* Before client 1 swaps, client 2 takes two slots, or all, and gives one back, or
  * all; in rounds 2 and 4 one so often that there were 256 changes, or 256 push(). In
  * rounds 5 and 6 client 1 is in push(), and client 2 takes a slot and keeps it. In the
@@ -49,6 +63,7 @@ static void before_request(const struct ibv_send_wr *wr)
 {
 	bool writes = wr->opcode == IBV_WR_RDMA_WRITE;
 
+	look_at_head();
 	if (writes && wr->wr.rdma.remote_addr == (uintptr_t)&words[HEAD]) {
 		about("round %d", number + 1);
 		wrong("the head is written, and not swapped");
@@ -121,6 +136,9 @@ void judge(void)
 				wrong("slot %d is lost", slot);
 	}
 	about("%s", "");
+	if (repeated)
+		wrong("the head had an old value again: is its number made of "
+		      "the head that the swap compares?");
 	uint64_t head = words[HEAD], once = head_after(head);
 	if (head_after(head) != once)
 		wrong("the new head is not made of the old one alone: the "
