@@ -76,6 +76,10 @@ void judge(void)
 	    "KV\2\4\x15"
 	    "0123456789012345678901",
 	    27, 0, "");
+	try("whose name has 51 letters",
+	    "KV\2\4\x33"
+	    "012345678901234567890123456789012345678901234567890",
+	    56, 0, "");
 	try("whose name has 255 letters",
 	    "KV\2\4\xff"
 	    "bob",
