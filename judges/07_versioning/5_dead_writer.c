@@ -17,11 +17,13 @@
 
 #include "records.h"
 
+#define TWENTY "EB.EB.EB.EB.EB.EB.EB.EB.EB.EB.EB.EB.EB.EB.EB.EB.EB.EB.EB.EB."
+
 /* The writer's steps before each look, and while it is being cut off. */
 static const char *const schedules[][3] = {
 	{ "a writer that ends soon", "...E", "" },
 	{ "a writer that is at work again at each look",
-	  "EB.EB.EB.EB.EB.EB.EB.EB.E", "" },
+	  TWENTY TWENTY TWENTY TWENTY "E", "" },
 	{ "a slow writer", "....E", "" },
 	{ "a dead writer", "", "" },
 	{ "a writer that ends as you cut it off", "", "E" },
