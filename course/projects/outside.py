@@ -144,7 +144,7 @@ class Program:
     def signal_at(self, number, count, role='server', way='rx'):
         """As soon as the device of its own machine has got (tx: sent) more than so many bytes in all."""
         pids, device = self.pids(), Machine(role)
-        within(8, lambda: device.arrived(way) > count, pause=0)
+        within(30, lambda: device.arrived(way) > count, pause=0)
         self.signal(number, pids)
 
     @classmethod
@@ -236,6 +236,10 @@ class Wire:
                                       frame[ip + 8:], int.from_bytes(frame[ip + 4:ip + 6], 'big') - 8))
         return self.seen
 
+    def lost(self):
+        """How many came later, and were not kept; asked once."""
+        return int.from_bytes(self.socket.getsockopt(263, 6, 8)[4:], 'little')  # SOL_PACKET, PACKET_STATISTICS
+
     def packets(self, most=None):
         """(ms, sender, opcode, PSN, length of the UDP payload, AETH syndrome) of these, or of the last of them."""
         for when, sender, bth, length in self.frames()[-most if most else None:]:
@@ -258,6 +262,8 @@ class Wire:
                 kind += f' {NAKS[syndrome & 31] if syndrome & 31 < len(NAKS) else syndrome}'
             way = 'client --> server' if sender == 'client' else 'client <-- server'
             yield f'    {ms:9.3f}  {way}  {kind or what:24} PSN {psn:<8} {length:5} bytes'.rstrip()
+        if lost := self.lost():
+            yield f'    ... {lost} packets behind them, which the judge has not kept'
 
 
 class Folder:
@@ -324,10 +330,6 @@ class Machine:
 
     def gid(self):
         return bytes.fromhex(self.look('gids/0').replace(':', ''))
-
-    def mac(self):
-        with open(f'/sys/class/net/{self.net}/address') as file:
-            return bytes.fromhex(file.read().replace(':', ''))
 
     def sent(self):
         """RoCE packets that it has sent, ever."""

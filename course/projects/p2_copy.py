@@ -4,7 +4,6 @@ import contextlib
 import random
 import select
 import signal
-import socket
 import time
 
 from . import outside
@@ -319,35 +318,19 @@ def killed():
                         'or not the whole of it')
 
 
-def frames(wire):
-    """All RoCE packets that were captured: to which role they went, and their bytes from the BTH on."""
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            frame = wire.recv(9000)
-            ip = frame[14:]
-            udp = ip[40:] if frame[12:14] == b'\x86\xdd' else ip[20:] if frame[12:14] == b'\x08\x00' else b''
-            if udp[2:4] == b'\x12\xb7':
-                yield frame[:6], udp[8:]
-
-
 def least_rights():
     logs = {role: AT[role].Folder() for role in DEVICES}
     preload = {role: {**outside.PRELOAD, 'RIGHTS_LOG': folder.path('rights')} for role, folder in logs.items()}
-    client = machine('client')
-    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
-        wire.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
-        wire.bind((client.net, 3))
-        wire.setblocking(False)
-        with place(**preload) as p:
-            p.copied(content(MIB // 4), 'file', 'a file of 256 KiB')
-        used = set()
-        for to, bth in frames(wire):
-            right, role = USES.get(bth[0] & 31), 'client' if to == client.mac() else 'server'
-            if right:
-                used |= {(role, 'qp', int.from_bytes(bth[5:8], 'big'), right),
-                         (role, 'mr', int.from_bytes(bth[20:24], 'big'), right)}
-        if int.from_bytes(wire.getsockopt(263, 6, 8)[4:], 'little'):  # SOL_PACKET, PACKET_STATISTICS
-            raise OSError('the judge did not capture all packets: type it again')
+    wire, used = outside.Wire(), set()
+    with place(**preload) as p:
+        p.copied(content(MIB // 4), 'file', 'a file of 256 KiB')
+    for _, sender, bth, _ in wire.frames():
+        right, role = USES.get(bth[0] & 31), outside.other(sender)
+        if right:
+            used |= {(role, 'qp', int.from_bytes(bth[5:8], 'big'), right),
+                     (role, 'mr', int.from_bytes(bth[20:24], 'big'), right)}
+    if wire.lost():
+        raise OSError('the judge did not capture all packets: type it again')
     for role, name in ('server', 'server'), ('client', 'copy'):
         log = logs[role].read('rights')
         if log is None:
