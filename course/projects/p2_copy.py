@@ -270,15 +270,15 @@ def old_or_new(p, name, old, new, what):
 
 def killed():
     """Who is killed, or stopped, and how much of the file has come to the server by then."""
-    end, rounds = time.monotonic() + 15, []
-    moments = [('server', 1), ('copy', .5), ('copy', .95), ('server', .5), ('server', .9, 'stop'),
+    end, rounds = time.monotonic() + 25, []
+    moments = [('server', 1), ('server', 1, 'stop'), ('copy', .5), ('copy', .95), ('server', .5), ('server', .9, 'stop'),
                ('server', .05), ('server', .98), ('copy', 0), ('copy', 1)]
     client = machine('client')
     with place(deadline=8, server={**outside.PRELOAD, 'RENAME_PAUSE': '1'}) as p:
         new, old = content(4 * MIB), content(30000, 2)
         source = p.file(new, 'new')
         for n, (who, share, *stop) in enumerate(moments):
-            if time.monotonic() > end and n > 4:
+            if time.monotonic() > end and n > 5:
                 break
             how, fate = (signal.SIGSTOP, 'stopped (SIGSTOP) for good') if stop else (signal.SIGKILL, 'killed')
             name = f'file{n}'
@@ -287,9 +287,10 @@ def killed():
             you = p.copy(source, name)
             # Each by what its own machine counts: to ask the other takes a while.
             at, victim, *wire = (left, you, 'client', 'tx') if who == 'copy' else (before, p.server)
-            victim.signal_at(how if n else 0, at + int(share * len(new)), *wire)
-            time.sleep(0 if n else .2)  # only the first server's rename(2) takes half a second: it dies in it
+            victim.signal_at(how if n > 1 else 0, at + int(share * len(new)), *wire)
+            time.sleep(0 if n > 1 else .3)  # only the first servers' rename(2) takes half a second: they end in it
             what = f'your {who} was {fate} when the server had {min(arrived("server") - before, len(new))} bytes'
+            victim.signal(how)
             if how == signal.SIGKILL:
                 victim.kill()
             old_or_new(p, name, old, new, what)
@@ -304,7 +305,8 @@ def killed():
                     same(new, p.target(name), f'{what}, and your copy ended with 0')
                 else:
                     fails(you, 'copy', what, 1)
-                p.env.clear()  # that of the first server
+                if n:
+                    p.env.clear()  # that of the first servers
                 p.serve()
             rounds.append((name, what))
             p.copied(old, name, f'{what}; the next copy to this name')
