@@ -30,6 +30,8 @@ enum {
 };
 
 struct end {
+	struct ibv_srq *srq; /* or none */
+	int all_signaled;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	struct ibv_qp_cap cap;
@@ -58,6 +60,8 @@ static void make_end(struct end *e, uint32_t receives)
 	must(e->cq != NULL, "ibv_create_cq");
 	struct ibv_qp_init_attr init = {
 		.cap = { 7, receives, 2, 1, 32 },
+		.srq = e->srq,
+		.sq_sig_all = e->all_signaled,
 		.recv_cq = e->cq,
 		.qp_type = IBV_QPT_RC,
 		.send_cq = e->cq,
@@ -70,6 +74,14 @@ static void make_end(struct end *e, uint32_t receives)
 	memset(e->buf, 'a', LEN);
 	e->mr = ibv_reg_mr(pd, e->buf, LEN, ALL);
 	must(e->mr != NULL, "ibv_reg_mr");
+}
+
+static void free_end(struct end *e)
+{
+	must(!ibv_destroy_qp(e->qp), "ibv_destroy_qp");
+	must(!ibv_dereg_mr(e->mr), "ibv_dereg_mr");
+	must(!ibv_destroy_cq(e->cq), "ibv_destroy_cq");
+	free(e->buf);
 }
 
 static void to_init(struct end *e)
@@ -349,8 +361,8 @@ static void cancelled(void)
 static void drained(void)
 {
 	struct ibv_qp_attr error = { .qp_state = IBV_QPS_ERR };
+	struct end end = { 0 };
 	struct ibv_wc wc;
-	struct end end;
 
 	for (int round = 0; round < 20; round++) {
 		make_end(&end, 3);
@@ -393,7 +405,7 @@ static void short_messages(void)
 static void region_first(void)
 {
 	struct ibv_qp_attr error = { .qp_state = IBV_QPS_ERR };
-	struct end end;
+	struct end end = { 0 };
 
 	for (int flushed = 0; flushed < 2; flushed++) {
 		make_end(&end, 3);
@@ -421,30 +433,22 @@ static void few_left(void)
 {
 	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4,
 						    .max_sge = 1 } };
-	struct ibv_srq *srq = ibv_create_srq(pd, &init);
+	struct end end = { .srq = ibv_create_srq(pd, &init),
+			   .all_signaled = 1 };
 	struct pollfd p = { ctx->async_fd, POLLIN, 0 };
 	struct ibv_async_event event;
-	struct end end;
 
-	must(srq != NULL, "ibv_create_srq");
-	make_end(&end, 1);
-	must(!ibv_destroy_qp(end.qp), "ibv_destroy_qp");
-	end.qp = ibv_create_qp(
-		pd, &(struct ibv_qp_init_attr){ .send_cq = end.cq,
-						.recv_cq = end.cq,
-						.srq = srq,
-						.cap = { 1, 0, 1, 0, 0 },
-						.qp_type = IBV_QPT_RC,
-						.sq_sig_all = 1 });
-	must(end.qp != NULL, "ibv_create_qp");
+	must(end.srq != NULL, "ibv_create_srq");
+	make_end(&end, 0);
 	to_init(&end);
 	to_rts(&end, &end);
 	struct ibv_sge sge = { (uintptr_t)end.buf, 64, end.mr->lkey };
 	struct ibv_recv_wr *bad_w, w = { .sg_list = &sge, .num_sge = 1 };
 	struct ibv_send_wr *bad, send = { .opcode = SEND };
 	for (int i = 0; i < 2; i++)
-		must(!ibv_post_srq_recv(srq, &w, &bad_w), "ibv_post_srq_recv");
-	must(!ibv_modify_srq(srq, &(struct ibv_srq_attr){ .srq_limit = 2 },
+		must(!ibv_post_srq_recv(end.srq, &w, &bad_w),
+		     "ibv_post_srq_recv");
+	must(!ibv_modify_srq(end.srq, &(struct ibv_srq_attr){ .srq_limit = 2 },
 			     IBV_SRQ_LIMIT),
 	     "ibv_modify_srq");
 	must(!ibv_post_send(end.qp, &send, &bad), "ibv_post_send");
@@ -453,9 +457,8 @@ static void few_left(void)
 	     "an event");
 	ibv_ack_async_event(&event);
 	must(wait_for(&end, 2) == IBV_WC_SUCCESS, "a SEND to an SRQ");
-	must(!ibv_destroy_qp(end.qp) && !ibv_destroy_srq(srq), "SRQ");
-	must(!ibv_dereg_mr(end.mr) && !ibv_destroy_cq(end.cq), "the rest");
-	free(end.buf);
+	free_end(&end);
+	must(!ibv_destroy_srq(end.srq), "ibv_destroy_srq");
 }
 
 /* A poll takes fewer than there are, sooner or later, unless the CQ is armed. */
@@ -554,14 +557,15 @@ static void read_not_done(void)
 
 	w.send_flags |= IBV_SEND_FENCE; /* it is one in its own queue */
 	post(READ, 0, 64, SIG);
-	if (second_way())
+	if (second_way()) {
 		must(!ibv_post_send(peer.qp, &w, &bad), "ibv_post_send");
-	else
+		wait_for(&peer, 1);
+	} else {
 		post(WRITE, 0, 8,
 		     SIG | (state >> 41 & 1 ? IBV_SEND_INLINE : 0));
-	wait_for(&us, second_way() ? 1 : 2);
-	if (second_way())
-		wait_for(&peer, 1);
+		wait_for(&us, 1);
+	}
+	wait_for(&us, 1);
 }
 
 static void sq_full(void)
@@ -1082,14 +1086,6 @@ static void random_program(uint64_t seed, size_t fault)
 	wait_until(0);
 	must(signaled_left == 0 || broken, "completions did not come");
 	take_at_peer();
-}
-
-static void free_end(struct end *e)
-{
-	must(!ibv_destroy_qp(e->qp), "ibv_destroy_qp");
-	must(!ibv_dereg_mr(e->mr), "ibv_dereg_mr");
-	must(!ibv_destroy_cq(e->cq), "ibv_destroy_cq");
-	free(e->buf);
 }
 
 static void free_all(void)

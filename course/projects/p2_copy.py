@@ -287,11 +287,13 @@ def killed():
             you = p.copy(source, name)
             # Each by what its own machine counts: to ask the other takes a while.
             at, victim, *wire = (left, you, 'client', 'tx') if who == 'copy' else (before, p.server)
-            victim.signal_at(how if n > 1 else 0, at + int(share * len(new)), *wire)
-            time.sleep(0 if n > 1 else .3)  # only the first servers' rename(2) takes half a second: they end in it
+            slow = bool(p.env)  # the first servers: rename(2) takes half a second, and they end in it
+            victim.signal_at(0 if slow else how, at + int(share * len(new)), *wire)
+            time.sleep(.3 if slow else 0)
             what = f'your {who} was {fate} when the server had {min(arrived("server") - before, len(new))} bytes'
-            victim.signal(how)
-            if how == signal.SIGKILL:
+            if stop:
+                victim.signal(how)
+            else:
                 victim.kill()
             old_or_new(p, name, old, new, what)
             others = [(p.copy(source, name), f'{what}; a copy that came then, {p.deadline} s later'),
@@ -306,7 +308,7 @@ def killed():
                 else:
                     fails(you, 'copy', what, 1)
                 if n:
-                    p.env.clear()  # that of the first servers
+                    p.env.clear()
                 p.serve()
             rounds.append((name, what))
             p.copied(old, name, f'{what}; the next copy to this name')

@@ -233,7 +233,7 @@ void judge(void)
 		slot->record = record_of(KEY, OLD);
 		memcpy(&slot->record, &new, HEAD);
 		slot->version = odd_version(writer, UINT64_C(1) << 40 | 40);
-		its_log = (other_log != NULL) == (turn < CASES);
+		its_log = (other_log != NULL) != logs_too;
 		set_log(its_log, SLOT, slot->version, new);
 		if (other_log && *other_log == 's')
 			set_log(!its_log, SLOT + 1,

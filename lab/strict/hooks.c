@@ -203,8 +203,7 @@ static int poll_cq(struct ibv_cq *v, int n, struct ibv_wc *wc)
 
 	if (got < 0)
 		return got;
-	if (k > cq->n_held)
-		k = cq->n_held;
+	k = k < cq->n_held ? k : cq->n_held;
 	if (behaves && k && !cq->armed && !cq->woken && !cq->ex.start_poll &&
 	    dice(4) == 0)
 		k = dice(k + 1);

@@ -72,8 +72,7 @@ static bool meet(const struct use *a, const struct use *b)
 	return a->at < b->at + b->len && b->at < a->at + a->len;
 }
 
-/* The program's bytes into the shadow, but for those that v, or a use behind it in the
- * list, is to bring. */
+/* The program's bytes into the shadow, but for those that v, or a use behind it, brings. */
 /* NOLINTNEXTLINE(misc-no-recursion) as deep as there are uses */
 static void fill_shadow(const struct region *mr, const struct use *v,
 			char *from, char *to)
@@ -394,8 +393,10 @@ struct req *have_request(struct queue *q, const struct ibv_send_wr *w,
 	TAILQ_INSERT_TAIL(&q->reqs, r, link);
 	q->n++;
 	sge = (struct ibv_sge *)&r->use[n];
-	for (size_t i = 0; i < n; len += sge[i++].length)
+	for (size_t i = 0; i < n; i++) {
 		sge[i] = (*sg_list)[i];
+		len += sge[i].length;
+	}
 
 	const enum ibv_qp_state least = q->recv ? IBV_QPS_INIT : IBV_QPS_RTS;
 	const struct {
