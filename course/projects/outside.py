@@ -7,6 +7,7 @@ of these is made there, too.
 """
 # What few need is imported there: an emulated machine takes 0.1 s for json alone.
 import contextlib
+import fcntl
 import functools
 import os
 import shutil
@@ -374,6 +375,11 @@ def prepare(role):
     """Whose machine this is; None: both are. That of the server makes what the other asks for, until it is killed."""
     from ctypes import CDLL
     CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
+    prepare.alone = open('/tmp/judge', 'w', encoding='utf-8')  # as long as this runs
+    try:
+        fcntl.flock(prepare.alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as busy:
+        raise OSError('another judge is at work in this lab, and would disturb this one: wait until it has ended') from busy
     AT.update({'server': sys.modules[__name__], 'client': sys.modules[__name__]})
     if role == 'server':
         try:
