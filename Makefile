@@ -122,7 +122,7 @@ doctor lab-up lab-down lab-shell:
 	@lab/lab $(@:lab-%=%)$(if $(filter %shell,$@), || test $$? != 125) # its last command may have failed
 why: ## what a log with errors means, if known: LOG=FILE, or standard input
 	@course/why $${LOG:+"$$LOG"} || test $$? = 141 # a reader that has seen enough, such as head
-atomic-write: $B/06_atomics/atomic_write ## lesson 06's second program
+atomic-write: $B/06_atomics/atomic_write ## lesson 06's third program
 	@course/paint lab/lab run sh -c '"$$0" $${DEV_CLIENT:+-d "$$DEV_CLIENT"} || test $$? = 77' $<
 progress: ## which exercises pass now, and which is the next
 handout: ## an archive of all this for students, without the solutions
