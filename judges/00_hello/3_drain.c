@@ -156,6 +156,7 @@ static void end_one(int sent)
 			die_err(rc, "the judge's ibv_req_notify_cq");
 		post(&d.you, &send);
 		wait_for_event(); /* its completion is in the CQ */
+		wait_wc(&d.peer); /* and that of its receive */
 	}
 	/* A message that is too long for its receive: an error, and not flushed. */
 	if (sent == sends)
