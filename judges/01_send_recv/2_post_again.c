@@ -15,7 +15,7 @@
 
 #include "2_post_again.h"
 
-const char *an_error_ends_it = "1";
+const char *an_error_ends_it = "12"; /* of several in one look */
 
 enum { MESSAGES = 12, BATCH = 3 };
 
