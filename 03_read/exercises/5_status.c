@@ -25,8 +25,8 @@
  *
  * expect_completion(ep, "what") takes the next completion, of whatever kind, and
  * returns its wr_id.
- * The judge is the host. It calls serve() once, with n = 6, and looks at each
- * status. Its receives for them are posted.
+ * The judge is the host. It calls serve() with n = 6, then with n = 3, and looks
+ * at each status. Its receives for them are posted.
  */
 #include "5_status.h"
 
