@@ -6,7 +6,8 @@
  *                with commands under way, a fifth comes, a sixth is stopped, a
  *                seventh comes. The three go on until the last one was answered.
  *        crowd sync MS [options]  one client waits for a FLUSH, whose fdatasync tests/disk.c
- *                holds until we remove its file, after MS or more: two others have answers meanwhile
+ *                holds until we remove its file, after MS or more: two others have answers meanwhile,
+ *                each within a third of MS: who waits for the sync, too, waits for all of it
  *        crowd slow MS [options]  the disk is slow: three clients READ and WRITE, and wait
  *                for longer than MS; one comes meanwhile; all are answered
  *        crowd early [options]    an early WRITE, then a FLUSH, whose status is the
@@ -200,6 +201,8 @@ static void during_sync(double ms)
 	note("a FLUSH of %.0f ms, and meanwhile %ld answers, the slowest after "
 	     "%.0f ms",
 	     took, board->answers, board->slowest_ms);
+	if (board->slowest_ms > ms / 3)
+		die("a READ took %.0f ms", board->slowest_ms);
 	say("PASS sync");
 }
 
