@@ -84,7 +84,7 @@ static void post_half(struct ep *ep, unsigned half)
 		die_err(rc, "ibv_wr_complete");
 }
 
-/* DOC: atomic-write. The 8 bytes travel in the request: no sge, no lkey. */
+/* DOC: atomic-write. The whole word, by one request. */
 static void post_whole(struct ep *ep)
 {
 	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(ep->qp);
