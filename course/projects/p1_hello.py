@@ -83,9 +83,10 @@ def info(role, **wrong):
 
 def refuses():
     for role, field, value in (('client', 'magic', 0x48545450), ('server', 'version', 2), ('client', 'qpn', 1),
-                               ('server', 'lesson', 7), ('client', 'mtu', 9), ('server', 'psn', 1 << 24),
+                               ('server', 'lesson', 7), ('client', 'mtu', 6), ('server', 'psn', 1 << 24),
                                ('server', 'qpn', 1 << 24), ('client', 'rkey', 5), ('server', 'gid', bytes(16)),
-                               ('client', 'unused', 1), ('server', 'address', 1 << 40), ('client', 'length', 64)):
+                               ('client', 'unused', 1), ('server', 'address', 1 << 40), ('client', 'length', 64),
+                               ('server', 'mtu', 0)):
         what, seen, conn = f'QP info with {field} {value if field == "gid" else hex(value)}', [], socket.socket()
         with socket.create_server(('127.0.0.2', 0)) as listener:
             at = listener.getsockname()[1]
