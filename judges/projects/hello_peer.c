@@ -91,10 +91,12 @@ int main(int argc, char **argv)
 	if (deaf) {
 		usleep(200000); /* a client gets to RTR */
 		post(&ep, &send);
-		if (poll(&tcp, 1, opt.wait_s * 1000) > 0 &&
-		    recv(ep.sock, in, 1, 0) == 1)
-			die("it said 'B', and its SEND cannot be complete");
-		return 0;
+		wait_wc(&ep);
+		receive.num_sge = 0; /* no room: its SEND ends with an error */
+		if (server && ibv_post_recv(ep.qp, &receive, &bad))
+			die("ibv_post_recv");
+		tcp_recv(&ep, in, 1, "waiting for no 'B'");
+		die("it said 'B', and its SEND cannot be complete");
 	}
 	for (int n = 0; n < 2; n++) {
 		struct ibv_wc wc = wait_wc(&ep);
