@@ -5,8 +5,8 @@
  * usage: hello_peer server|client -k TOKEN [-m MODE] [OPTIONS]
  *
  * It SENDs TOKEN when it has got the other's, and says which one that is. MODE: shy, it sends
- * no QP info; hold, it connects, and does no more; early, it does not wait for the other's
- * token; mute, it does not say 'B'; deaf, it has no receive. The judge reads its stdout.
+ * no QP info; hold, it connects, and does no more; early, it does not wait, and says another MTU
+ * than its port's; mute, it does not say 'B'; deaf, it has no receive. The judge reads its stdout.
  */
 #include <poll.h>
 #include <string.h>
@@ -19,11 +19,12 @@
 enum { TOKEN_MAX = 64 };
 
 /* In two parts: TCP has no messages. */
-static void tell(struct ep *ep)
+static void tell(struct ep *ep, uint8_t mtu)
 {
 	struct qp_info info = own_info(ep);
 	uint8_t msg[INFO_LEN];
 
+	info.mtu = mtu;
 	info_pack(msg, &info, 0);
 	tcp_send(ep, msg, 30, "QP info");
 	usleep(100000);
@@ -42,6 +43,7 @@ int main(int argc, char **argv)
 	const char *role = argc > 1 ? argv[1] : "";
 	bool server = strcmp(role, "server") == 0;
 	struct options opt = parse_args_and(argc - 1, argv + 1, role, 0, own);
+	bool at_once = strcmp(mode, "early") == 0;
 	struct ep ep = ep_open(&opt, (struct ibv_qp_cap){ 0 });
 	struct ibv_mr *in_mr =
 		ibv_reg_mr(ep.pd, in, sizeof in, IBV_ACCESS_LOCAL_WRITE);
@@ -62,7 +64,7 @@ int main(int argc, char **argv)
 		pause();
 	}
 	if (!server)
-		tell(&ep);
+		tell(&ep, at_once ? IBV_MTU_256 : (uint8_t)ep.mtu);
 	struct qp_info peer = recv_info(&ep, 0);
 	if (peer.lid != ep.lid || peer.mtu != ep.mtu || peer.len)
 		die("QP info: its LID, MTU or length is not that of the table");
@@ -75,7 +77,7 @@ int main(int argc, char **argv)
 	qp_to_rtr(&ep, &peer);
 	qp_to_rts(&ep);
 	if (server)
-		tell(&ep);
+		tell(&ep, at_once ? IBV_MTU_4096 : (uint8_t)ep.mtu);
 	say("connected");
 	if (strcmp(mode, "hold") == 0)
 		pause();
@@ -84,7 +86,6 @@ int main(int argc, char **argv)
 				    .send_flags = IBV_SEND_SIGNALED,
 				    .sg_list = &text,
 				    .num_sge = 1 };
-	bool at_once = strcmp(mode, "early") == 0;
 	struct pollfd tcp = { .fd = ep.sock, .events = POLLIN };
 	if (at_once)
 		post(&ep, &send);

@@ -4,7 +4,8 @@
  *
  * Preloaded, it stands between the program and libibverbs. The file RIGHTS_LOG gets a
  * line for each region, "mr RKEY ACCESS", and each QP, "qp NUMBER ACCESS", in hex.
- * With RTR_PAUSE, what the program does after RTR is late; with RENAME_PAUSE, a rename.
+ * With RTR_PAUSE, what the program does after RTR is late, and its path MTU goes to stderr;
+ * with RENAME_PAUSE, a rename is late.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -80,8 +81,10 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	if (rc == 0 && mask & IBV_QP_ACCESS_FLAGS)
 		record("qp", qp->qp_num, attr->qp_access_flags);
 	if (rc == 0 && getenv("RTR_PAUSE") && mask & IBV_QP_STATE &&
-	    attr->qp_state == IBV_QPS_RTR)
+	    attr->qp_state == IBV_QPS_RTR) {
+		dprintf(2, "path_mtu %u\n", attr->path_mtu);
 		usleep(500000);
+	}
 	return rc;
 }
 
