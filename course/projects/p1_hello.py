@@ -86,10 +86,9 @@ def info(role, **wrong):
 
 def refuses():
     for role, field, value in (('client', 'magic', 0x48545450), ('server', 'version', 2), ('client', 'qpn', 1),
-                               ('server', 'lesson', 7), ('client', 'mtu', 6), ('server', 'psn', 1 << 24),
+                               ('server', 'lesson', 7), ('client', 'mtu', 6), ('server', 'psn', 1 << 24), ('server', 'mtu', 0),
                                ('server', 'qpn', 1 << 24), ('client', 'rkey', 5), ('server', 'gid', bytes(16)),
-                               ('client', 'unused', 1), ('server', 'address', 1 << 40), ('client', 'length', 64),
-                               ('server', 'mtu', 0)):
+                               ('client', 'unused', 1), ('server', 'address', 1 << 40), ('client', 'length', 64)):
         what, seen, conn = f'QP info with {field} {value if field == "gid" else hex(value)}', [], socket.socket()
         with socket.create_server(('127.0.0.2', 0)) as listener:
             at = listener.getsockname()[1]
@@ -142,6 +141,8 @@ def peer_dies():
             if not patient(them.said, you.work):
                 raise Wrong(f'your {role} does not connect; {you.state()}')
             within(4, lambda m=mode, t=them: m != 'mute' or "has the other's 'B'" in t.last())
+            if kill and mode == 'mute' and not you.states():
+                raise Wrong(f"the QP of your {role} is undone before the other's 'B'; {you.state()}")
             if kill:
                 them.kill()
             what = f'the peer of your {role} {"was killed" if kill else "is silent"} {when}, and DEADLINE is {limit}'
