@@ -4,15 +4,19 @@
  *
  * Preloaded, it stands between the program and libibverbs. The file RIGHTS_LOG gets a
  * line for each region, "mr RKEY ACCESS", and each QP, "qp NUMBER ACCESS", in hex.
- * With RTR_PAUSE, what the program does after RTR is late, and its path MTU goes to stderr;
- * with RENAME_PAUSE, a rename is late.
+ * With RTR_PAUSE, what the program does after RTR is late, and to stderr goes its path MTU, and
+ * whether it has told anything by TCP before; with RENAME_PAUSE, a rename is late.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -72,17 +76,33 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
 	return recorded(reg(pd, addr, length, iova, access), access);
 }
 
+/* Have bytes left by a TCP socket of ours? */
+static bool has_told(void)
+{
+	for (int fd = 0; fd < 256; fd++) {
+		struct tcp_info info = { 0 };
+		socklen_t len = sizeof info;
+
+		if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+		    info.tcpi_bytes_sent)
+			return true;
+	}
+	return false;
+}
+
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	int (*modify)(struct ibv_qp *, struct ibv_qp_attr *, int) =
 		real("ibv_modify_qp");
+	bool told = getenv("RTR_PAUSE") && has_told();
 	int rc = modify(qp, attr, mask);
 
 	if (rc == 0 && mask & IBV_QP_ACCESS_FLAGS)
 		record("qp", qp->qp_num, attr->qp_access_flags);
 	if (rc == 0 && getenv("RTR_PAUSE") && mask & IBV_QP_STATE &&
 	    attr->qp_state == IBV_QPS_RTR) {
-		dprintf(2, "path_mtu %u\n", attr->path_mtu);
+		dprintf(2, "path_mtu %u, %s QP info\n", attr->path_mtu,
+			told ? "after its" : "before its");
 		usleep(500000);
 	}
 	return rc;
