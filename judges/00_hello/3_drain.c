@@ -25,7 +25,6 @@ static char in[RECEIVES][LEN], out[SENDS][LEN], text[LEN + 1];
 static struct ibv_wc came[FIRST_SEND + SENDS]; /* of each request */
 static bool completed[FIRST_SEND + SENDS], back[FIRST_SEND + SENDS];
 static int receives, sends, delivered;
-static bool armed;
 static double since; /* the CQ is empty */
 
 static void looks(void)
@@ -40,12 +39,6 @@ static void looks(void)
 		      seen.found);
 }
 
-static void arms(bool solicited_only)
-{
-	(void)solicited_only;
-	armed = true;
-}
-
 /* Flushing takes a while: the CQ is empty before each completion, before the last one for
  * many looks, or for a second. But whoever arms the CQ and then finds it empty may sleep
  * until an event comes. */
@@ -53,7 +46,7 @@ static bool lets_find(void)
 {
 	bool last = seen.found == receives + sends - 1;
 
-	return armed || seen.in_vain >= (last ? MANY : EMPTY) ||
+	return seen.armed || seen.in_vain >= (last ? MANY : EMPTY) ||
 	       now_ms() - since > 1000;
 }
 
@@ -127,7 +120,6 @@ static void end_one(int sent)
 	memset(completed, 0, sizeof completed);
 	memset(back, 0, sizeof back);
 	delivered = 0;
-	armed = false;
 	duo_open(&d, (struct ibv_qp_cap){ .max_send_wr = SENDS,
 					  .max_recv_wr = RECEIVES });
 	d.you.rnr_retry =
@@ -168,8 +160,7 @@ static void end_one(int sent)
 	watch(&d.you,
 	      &(struct watch){ .looks = looks,
 			       .lets_find = sent < sends ? lets_find : NULL,
-			       .found = found,
-			       .arms = arms });
+			       .found = found });
 	drain(d.you.qp, d.you.cq, receives, sends);
 	about("%s", "");
 	for (int i = 0; i < FIRST_SEND + SENDS; i++)
