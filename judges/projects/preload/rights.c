@@ -94,13 +94,13 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	int (*modify)(struct ibv_qp *, struct ibv_qp_attr *, int) =
 		real("ibv_modify_qp");
-	bool told = getenv("RTR_PAUSE") && has_told();
+	bool rtr = mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR;
+	bool told = rtr && has_told();
 	int rc = modify(qp, attr, mask);
 
 	if (rc == 0 && mask & IBV_QP_ACCESS_FLAGS)
 		record("qp", qp->qp_num, attr->qp_access_flags);
-	if (rc == 0 && getenv("RTR_PAUSE") && mask & IBV_QP_STATE &&
-	    attr->qp_state == IBV_QPS_RTR) {
+	if (rc == 0 && rtr && getenv("RTR_PAUSE")) {
 		dprintf(2, "path_mtu %u, %s QP info\n", attr->path_mtu,
 			told ? "after its" : "before its");
 		usleep(500000);
