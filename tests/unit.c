@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,6 +210,11 @@ static void wire_refusals(void **state)
 	i.mtu = IBV_MTU_4096;
 	info_pack(msg, &i, 3);
 	assert_true(info_unpack(msg, &out, 3, why));
+	i.psn = 0;
+	i.qpn = 2;
+	i.mtu = IBV_MTU_256;
+	info_pack(msg, &i, 3);
+	assert_true(info_unpack(msg, &out, 3, why));
 }
 
 /* No message of 56 bytes makes it read or write where it should not; run
@@ -283,9 +289,19 @@ static void do_barrier(struct ep *ep)
 	say("both here");
 }
 
+static void do_send(struct ep *ep)
+{
+	struct pollfd p = { .fd = ep->sock, .events = POLLIN };
+
+	poll(&p, 1, -1); /* until the peer has gone */
+	tcp_send(ep, "B", 1, "sending");
+}
+
 static void barriers(void **state)
 {
 	(void)state;
+	in_child(do_send, "", 0, HANG_UP);
+	dies("client: FAIL sending: the peer hung up\n");
 	in_child(do_barrier, "B", 1, NO_HURRY);
 	assert_string_equal(said, "client: both here\n");
 	in_child(do_barrier, "X", 1, NO_HURRY);
@@ -538,6 +554,9 @@ static void arguments(void **state)
 	args[2] = "there";
 	in_child(do_parse, "", 0, SILENCE);
 	assert_string_equal(said, "client: there 0\n");
+	args[1] = "255";
+	in_child(do_parse, "", 0, SILENCE);
+	assert_string_equal(said, "client: there 255\n");
 }
 
 static void do_parse_own(struct ep *ep)
