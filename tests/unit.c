@@ -60,6 +60,8 @@ static void in_child(deed f, const void *in, size_t len, enum then then)
 		opt.wait_s = then < NO_HURRY ? 1 : 60;
 		rlim_t few = (rlim_t)dup(0) + 15; /* who leaks notices it */
 		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ few, few });
+		/* who goes on for ever ends */
+		setrlimit(RLIMIT_CPU, &(struct rlimit){ 60, 60 });
 		dup2(out[1], STDOUT_FILENO);
 		close(sv[1]);
 		fcntl(sv[0], F_SETFL, O_NONBLOCK);
@@ -641,7 +643,7 @@ static void clients_turn(void)
 	struct qp_info info = good();
 	char back[INFO_LEN + 1];
 
-	if (++turns % 1280 != 0 || (step == 10 && conns.lost < 4) ||
+	if (++turns % 1280 != 0 || (step == 10 && conns.lost < 5) ||
 	    now_ms() < half)
 		return;
 	switch (step++) {
@@ -698,6 +700,9 @@ static void clients_turn(void)
 		client(6)->holds = 1;
 		(void)!write(fd[3], "B", 1);
 		close(fd[3]);
+		fd[0] = connected(); /* half a QP info, and it hangs up */
+		(void)!write(fd[0], msg, 20);
+		close(fd[0]);
 		break;
 	case 10:
 		say("the server has something of client 6");
@@ -711,8 +716,18 @@ static void clients_turn(void)
 	}
 }
 
+static int descriptors(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 64; fd++)
+		n += fcntl(fd, F_GETFD) != -1;
+	return n;
+}
+
 static void do_serve(struct ep *ep)
 {
+	const int before = descriptors();
 	static const struct service service = { welcome, completed,
 						clients_turn };
 	struct ibv_context ctx = { .ops.poll_cq = fake_poll_cq };
@@ -725,6 +740,8 @@ static void do_serve(struct ep *ep)
 	conns_open(&conns, &base);
 	conns_serve(&conns, true, &service);
 	say("%d said goodbye, %d lost", conns.goodbyes, conns.lost);
+	/* the listener, and four of the test's own clients */
+	say("%d descriptors more", descriptors() - before);
 }
 
 /* Clients that come in pieces, break the rules, say goodbye, or say nothing, and a CQ
@@ -751,13 +768,16 @@ static void clients_connect_and_leave(void **state)
 		"up\n"
 		"client: client 7 is here: QP 1193046\n"
 		"client: client 6 is here: QP 1193046\n"
+		"client: client 9 loses its connection: waiting for QP info: "
+		"the peer hung up\n"
 		"client: client 8 loses its connection: waiting for QP info: "
 		"nothing within 3 s\n"
 		"client: the server has something of client 6\n"
 		"client: a completion of client 6\n"
 		"client: client 6 loses its connection: waiting for a command: "
 		"nothing within 3 s\n"
-		"client: 2 said goodbye, 5 lost\n");
+		"client: 2 said goodbye, 6 lost\n"
+		"client: 5 descriptors more\n");
 }
 
 static void do_die(struct ep *ep)
