@@ -42,39 +42,29 @@ static void record(const char *kind, uint32_t key, unsigned access)
 	close(fd);
 }
 
-static struct ibv_mr *recorded(struct ibv_mr *mr, unsigned access)
-{
-	if (mr)
-		record("mr", mr->rkey, access);
-	return mr;
-}
+/* A call that registers memory, with these parameters; what it hands on follows. */
+#define REGISTERS(name, parameters, ...)                          \
+	struct ibv_mr *name parameters                            \
+	{                                                         \
+		struct ibv_mr *(*reg)parameters = real(#name);    \
+		struct ibv_mr *mr = reg(__VA_ARGS__);             \
+                                                                  \
+		if (mr)                                           \
+			record("mr", mr->rkey, (unsigned)access); \
+		return mr;                                        \
+	}
 
-struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
-			  int access)
-{
-	struct ibv_mr *(*reg)(struct ibv_pd *, void *, size_t, int) =
-		real("ibv_reg_mr");
-
-	return recorded(reg(pd, addr, length, access), (unsigned)access);
-}
-
-struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length,
-			       uint64_t iova, int access)
-{
-	struct ibv_mr *(*reg)(struct ibv_pd *, void *, size_t, uint64_t, int) =
-		real("ibv_reg_mr_iova");
-
-	return recorded(reg(pd, addr, length, iova, access), (unsigned)access);
-}
-
-struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
-				uint64_t iova, unsigned access)
-{
-	struct ibv_mr *(*reg)(struct ibv_pd *, void *, size_t, uint64_t,
-			      unsigned) = real("ibv_reg_mr_iova2");
-
-	return recorded(reg(pd, addr, length, iova, access), access);
-}
+REGISTERS(ibv_reg_mr,
+	  (struct ibv_pd * pd, void *addr, size_t length, int access), pd, addr,
+	  length, access)
+REGISTERS(ibv_reg_mr_iova,
+	  (struct ibv_pd * pd, void *addr, size_t length, uint64_t iova,
+	   int access),
+	  pd, addr, length, iova, access)
+REGISTERS(ibv_reg_mr_iova2,
+	  (struct ibv_pd * pd, void *addr, size_t length, uint64_t iova,
+	   unsigned access),
+	  pd, addr, length, iova, access)
 
 /* Have bytes left by a TCP socket of ours? */
 static bool has_told(void)
