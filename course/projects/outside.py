@@ -104,19 +104,17 @@ class Program:
             f'was ended by {signal.Signals(-status).name}' if status < 0 else f'ended with {status}')
         return f'{who} {how}, and said last: {self.last()}'
 
-    def pids(self):
+    def pids(self, dead=False):
+        """dead: also those that have ended, and that nobody has waited for."""
         found = []
         for name in set(filter(str.isdigit, os.listdir('/proc'))) - self.threads:
-            try:
-                with open(f'/proc/{name}/stat') as stat:
-                    fields = stat.read().rpartition(')')[2].split()
-            except OSError:
-                continue
-            if fields[3] == '0':
-                self.threads.add(name)
-            if fields[0] != 'Z' and (int(fields[3]) == self.process.pid or
-                                     int(fields[1]) == os.getpid() and self.left_it(name)):
-                found.append(int(name))
+            with contextlib.suppress(OSError), open(f'/proc/{name}/stat') as stat:
+                fields = stat.read().rpartition(')')[2].split()
+                if fields[3] == '0':
+                    self.threads.add(name)
+                if (dead or fields[0] != 'Z') and (int(fields[3]) == self.process.pid or
+                                                   int(fields[1]) == os.getpid() and self.left_it(name)):
+                    found.append(int(name))
         return found
 
     def left_it(self, pid):
@@ -154,12 +152,15 @@ class Program:
             (one := cls.all.pop()).kill()
             sys.stderr.writelines(f'{line}\n' for line in one.said(1) if line[:8] == 'strict: ' and line[8] != '#')
 
+    def proc(self, name):
+        """What /proc has of that name, for each of its processes."""
+        for pid in self.pids():
+            with contextlib.suppress(OSError), open(f'/proc/{pid}/{name}') as file:  # it may just have ended
+                yield file.read()
+
     def cpu(self):
         """Seconds of CPU that it has used, in user mode and in the kernel."""
-        ticks = 0
-        for pid in self.pids():
-            with contextlib.suppress(OSError), open(f'/proc/{pid}/stat') as stat:
-                ticks += sum(map(int, stat.read().rpartition(')')[2].split()[11:13]))
+        ticks = sum(int(n) for stat in self.proc('stat') for n in stat.rpartition(')')[2].split()[11:13])
         return ticks / os.sysconf('SC_CLK_TCK')
 
     def share(self, seconds):
@@ -172,13 +173,13 @@ class Program:
         """Changes while it uses the CPU."""
         return int(self.cpu() * 5)
 
-    def end(self, seconds):
-        """Its status, once it has ended and left nothing."""
+    def end(self, seconds, what=''):
+        """Its status, once it has ended and left nothing; if it does not end: in which case that is."""
         ended = lambda: self.status() is not None  # on a busy machine it takes time to end
         if not (within(seconds, ended) or patient(ended, self.work, 2, 4)):
-            raise Wrong(f'your program still runs after {seconds} s; it said last: {self.last()}')
+            raise Wrong(f'{what}your program still runs after {seconds} s; it said last: {self.last()}')
         if not within(1, lambda: not self.pids()):
-            raise Wrong('your program has ended, and left a process behind: what did it start, and who waits for it?')
+            raise Wrong(f'{what}your program has ended, and left a process behind: what did it start, and who waits for it?')
         return self.process.returncode
 
     def stuck(self):
@@ -187,7 +188,7 @@ class Program:
                                   '</dev/null') == 0, self.work)
 
     def objects(self, kind):
-        """Its QPs ('qp') or regions ('mr'), as the kernel sees them."""
+        """Its QPs ('qp'), regions ('mr') and so on, as the kernel sees them."""
         import glob, json
         shown = subprocess.run(['rdma', '-j', 'res', 'show', kind], capture_output=True, text=True, timeout=10).stdout
         tasks = {path.rpartition('/')[2] for pid in self.pids() for path in glob.glob(f'/proc/{pid}/task/*')}
@@ -195,23 +196,18 @@ class Program:
                 if str(found.get('pid')) in tasks or ('comm' not in found and found['ifname'] == self.device)]
 
     def holds(self):
-        """How many QPs, regions and open files it has."""
-        files = 0
-        for pid in self.pids():
-            with contextlib.suppress(OSError):  # it has just ended
-                files += len(os.listdir(f'/proc/{pid}/fd'))
-        return {'QPs': len(self.objects('qp')), 'regions': len(self.objects('mr')), 'open files': files}
+        """How many QPs and so on it has; a process that has ended is one until somebody has waited for it."""
+        import glob
+        rdma, own = {'QPs': 'qp', 'regions': 'mr', 'CQs': 'cq', 'PDs': 'pd'}, {'open files': 'fd', 'threads or processes': 'task'}
+        return {**{name: len(self.objects(kind)) for name, kind in rdma.items()},
+                **{name: sum(len(glob.glob(f'/proc/{pid}/{of}/*')) for pid in self.pids(True)) for name, of in own.items()}}
 
     def states(self):
         return [qp['state'] for qp in self.objects('qp')]
 
     def pinned(self):
         """The bytes that the kernel has pinned for it."""
-        kib = 0
-        for pid in self.pids():
-            with contextlib.suppress(OSError), open(f'/proc/{pid}/status') as status:  # it may just have ended
-                kib += sum(int(line.split()[1]) for line in status if line.startswith('VmPin:'))
-        return kib * 1024
+        return 1024 * sum(int(status.split('VmPin:')[1].split()[0]) for status in self.proc('status') if 'VmPin:' in status)
 
 
 class Wire:
@@ -283,17 +279,16 @@ class Folder:
         return sorted(os.listdir(self.top))
 
     def write(self, name, content):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
         with open(self.path(name), 'wb') as file:
             file.write(content)
         return self.path(name)
 
     def read(self, name):
         """None: there is no such file."""
-        try:
-            with open(self.path(name), 'rb') as file:
-                return file.read()
-        except FileNotFoundError:
-            return None
+        with contextlib.suppress(FileNotFoundError), open(self.path(name), 'rb') as file:
+            return file.read()
+        return None
 
     def watch(self):
         """From now on the kernel writes down what happens to the names."""
@@ -326,7 +321,7 @@ class Machine:
         self.net = self.look('gid_attrs/ndevs/0')
 
     def look(self, name):
-        with open(self.device + name) as file:
+        with open(os.path.join(self.device, name)) as file:
             return file.read().strip()
 
     def gid(self):
@@ -338,8 +333,7 @@ class Machine:
 
     def arrived(self, way='rx'):
         """The bytes that have come to it, or (tx) left it, ever. The lab's TCP goes another way, or is little."""
-        with open(f'/sys/class/net/{self.net}/statistics/{way}_bytes') as count:
-            return int(count.read())
+        return int(self.look(f'/sys/class/net/{self.net}/statistics/{way}_bytes'))
 
     def mtu(self, size):
         """Of its Ethernet; the RDMA MTU follows: 1500 allows 1024, 4200 allows 4096."""
@@ -453,17 +447,9 @@ def other(role):
     return 'client' if role == 'server' else 'server'
 
 
-def ended(you, what, seconds):
-    """Its status; and if it does not end, in which case that is."""
-    try:
-        return you.end(seconds)
-    except Wrong as wrong:
-        raise Wrong(f'{what}: {wrong}') from None
-
-
 def fails(you, role, what, seconds):
     """Does it end in time, with one line of FAIL?"""
-    status = ended(you, what, seconds)
+    status = you.end(seconds, f'{what}: ')
     lines = [line for line in you.said() if 'FAIL' in line]
     if status == 0 or len(lines) != 1:
         raise Wrong(f'{what}: your {role} must say one line with FAIL on stdout, and end with a status that is not 0: '

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The stages of project 2."""
 import contextlib
+import os
 import random
 import select
 import signal
 import time
 
 from . import outside
-from .outside import (AT, DEVICES, SERVER, Local, Wrong, arrived, bad_wire, bench, ended, fails, kill_all, machine,
-                      patient, port, sent, within)
+from .outside import (AT, DEVICES, SERVER, Local, Wrong, arrived, bad_wire, bench, fails, kill_all, machine, patient,
+                      port, sent, within)
 
 MIB = 1 << 20
 RIGHTS = {2: 'REMOTE_WRITE', 4: 'REMOTE_READ', 8: 'REMOTE_ATOMIC'}
@@ -24,8 +25,8 @@ class Copies:
         self.serve()
 
     def start(self, role, *words):
-        return AT[role].Program([outside.RUN, *words], DEVICE=DEVICES[role], DEADLINE=str(self.deadline),
-                                **self.env.get(role, {}))
+        return AT[role].Program([outside.RUN, *words], **{'DEVICE': DEVICES[role], 'DEADLINE': str(self.deadline),
+                                                          **self.env.get(role, {})})
 
     def serve(self, at=None):
         self.at = at or port()
@@ -70,8 +71,21 @@ class Copies:
             raise Wrong(f'{what}: the file has {len(content)} bytes, and the RDMA devices had only {seen}: '
                         'the bytes went another way')
 
+    def refused(self, path, name, what):
+        you = self.copy(path, name)
+        self.settle(you, what)
+        fails(you, 'copy', what, 1)
+
     def visible(self):
         return [name for name in self.into.names() if not name.startswith('.')]
+
+    def holds(self):
+        return {**self.server.holds(), 'own files in DIR': len(self.into.names()) - len(self.visible())}
+
+    def leaves_nothing(self, had, what):
+        left = lambda: '; '.join(f'{n} {kind}, and had {had[kind]}' for kind, n in self.holds().items() if n - had[kind] > 19)
+        if not within(self.deadline, lambda: not left(), .1):
+            raise Local(f'after {what}, your server has {left()}: a copy that has ended must leave none')
 
 
 @contextlib.contextmanager
@@ -125,9 +139,9 @@ def small():
         p.server.kill()
         at = port()
         you = p.copy(p.file(content(20000)), 'small', at)
-        time.sleep(1)
+        time.sleep(p.deadline / 2)
         p.serve(at)
-        p.done(you, content(20000), 'small', 'a copy that was started 1 s before the server')
+        p.done(you, content(20000), 'small', f'a copy that was started {p.deadline / 2:.0f} s before the server')
         if p.visible() != ['small']:
             raise Local(f'DIR must have only the file "small"; it has {p.visible()}')
     with bad_wire('rate 500kbit'), place(mtu=1500) as p:  # so 20000 bytes take their time
@@ -138,10 +152,11 @@ def small():
 
 
 def empty():
-    with place(deadline=4) as p:
+    server, client = DEVICES.values()
+    with place(deadline=4, server={**outside.PRELOAD, 'RENAME_PAUSE': '1', 'DEVICE': client}, client={'DEVICE': server}) as p:
         p.copied(b'', 'empty', 'an empty file')
         time.sleep(p.deadline + 1)  # for its next copier the server waits for ever
-        p.copied(content(20000), 'other', 'a file after the empty one')
+        p.copied(content(20000), 'other', f'a file after the empty one (DEVICE is {client} for the server, {server} for the copy)')
         p.copied(b'', 'other', 'an empty file, to a name that had 20000 bytes')
 
 
@@ -202,14 +217,21 @@ def two_at_once():
                     p.done(p.copy(other, name), second, name,
                            'a peer that says nothing is connected by TCP, '
                            f'a copy to "first" is stopped (SIGSTOP) after 1 MiB, and one to "{name}" must end')
+                before, what = arrived('server'), f'a copy whose server was stopped (SIGSTOP) for 12 s, and DEADLINE is {p.deadline}'
+                third = p.copy(source, 'third')
+                p.settle(third, what, lambda: arrived('server') - before > MIB, .001)
+                p.server.signal(signal.SIGSTOP)
+                time.sleep(12)  # longer than stages 7 and 8 let anybody wait
+                p.server.signal(signal.SIGCONT)
+                p.done(third, first, 'third', what)
         finally:
             you.signal(signal.SIGCONT)
         if (took := time.monotonic() - since) > p.deadline - 1:  # it may have given up
-            raise OSError(f'while one copy was stopped, two others took {took:.0f} s, and DEADLINE is {p.deadline}: '
+            raise OSError(f'while one copy was stopped, others took {took:.0f} s, and DEADLINE is {p.deadline}: '
                           'they, or this machine, are too slow to judge that')
         p.done(you, first, 'first', 'the copy that was stopped, and continued when another to "first" had ended')
         time.sleep(.5)  # the server may notice late that they have left
-        had = p.server.holds()
+        had = p.holds()
         for n in range(12):  # they come and go, every other one is killed
             some = [(p.copy((other, source)[i % 2], f'{n}x{i}'), f'{n}x{i}') for i in range(4)]
             for i, (you, name) in enumerate(some):
@@ -217,11 +239,7 @@ def two_at_once():
                     you.kill()
                 else:
                     p.done(you, second, name, f'four copies at once, after {3 + 4 * n} others')
-
-        def left():
-            return '; '.join(f'{n} {kind}, and had {had[kind]}' for kind, n in p.server.holds().items() if n - had[kind] > 19)
-        if not within(p.deadline, lambda: not left(), .1):
-            raise Local(f'after 24 copies more, and 24 that were killed, your server has {left()}: a copy that has ended must leave none')
+        p.leaves_nothing(had, '24 copies more, and 24 that were killed')
 
 
 def bad_wires():
@@ -235,29 +253,41 @@ def full_disk():
         old, what = content(30000, 2), 'DIR has room for 4 MiB, and the file has 8'
         p.into.write('old', old)
         source, three = p.file(content(8 * MIB), 'large'), content(4032 << 10)
+        small, huge = p.file(old, 'few'), p.file(b'', 'huge')
+        os.truncate(huge, (4 << 30) + 5)
         for n in range(5):  # if it was too fast: once more
             left = machine('client').arrived('tx')
             you = p.copy(source, f'stuck{n}')  # all of it may be under way when it is stopped
             you.signal_at(signal.SIGSTOP, left + MIB // 8, 'client', 'tx')
             if you.status() is None:
                 break
-        since, silent, hung_up = time.monotonic(), outside.silent_peer(p.at), select.poll()
-        hung_up.register(silent, select.POLLRDHUP)
+        since, silent, hung_up = time.monotonic(), [outside.silent_peer(p.at) for _ in range(2)], select.poll()
+        silent[1].send(b'x')
+        for peer in silent:
+            hung_up.register(peer, select.POLLRDHUP)
         for name in 'big', 'old':
-            you = p.copy(source, name)
-            p.settle(you, what)
-            fails(you, 'copy', what, 1)
+            p.refused(source, name, what)
         if p.visible() != ['old'] or p.target('old') != old:
             raise Local(f'DIR was full, so it must have only the file "old", as it was; it has {p.visible()}')
         time.sleep(max(0, since + p.deadline + 3 - time.monotonic()))
+        with contextlib.suppress(OSError):
+            p.into.write('.full', bytes(4 * MIB))
+        had = p.holds()
+        for _ in range(20):
+            p.refused(small, 'old', 'DIR is full')
+        p.leaves_nothing(had, '20 copies that did not fit')
+        p.into.write('.full', b'')
         p.into.write('old', b'x')
-        you, what = p.copy(p.file(content(4 * MIB)), 'page'), 'a file that is one page longer than the room in DIR'
-        p.settle(you, what)  # the last write(2) stores a part
-        fails(you, 'copy', what, 1)
+        p.into.write('dir/x', b'x')
+        for path, name, what in (
+                (p.file(content(4 * MIB)), 'page', 'a file that is one page longer than the room in DIR'),  # a part is stored
+                (huge, 'huge', f'DIR has room for 4 MiB, and the file has {(4 << 30) + 5} bytes'),
+                (small, 'dir', 'in DIR the NAME is a directory'), (source + '0', 'none', 'FILE is not there')):
+            p.refused(path, name, what)
         p.copied(three, 'fits', f'DIR has 4 MiB, and in it {p.into.names()}; after two copies that did not fit, and one '
                  'that was stopped (SIGSTOP) for longer than DEADLINE, a file of 4032 KiB')
-        if not hung_up.poll(2000):
-            raise Local(f'a peer connected by TCP and said nothing for longer than DEADLINE, {p.deadline + 3} s: your server still waits for it')
+        if not within(2, lambda: len(hung_up.poll(0)) == 2):
+            raise Local(f'a peer connected by TCP and said nothing for longer than DEADLINE, {p.deadline + 3} s, or one byte: your server still waits for it')
 
 
 def old_or_new(p, name, old, new, what):
@@ -265,7 +295,6 @@ def old_or_new(p, name, old, new, what):
     if have != old and have != new:
         raise Wrong(f'{what}: {name} must be as it was, {len(old)} bytes, or be the new file, {len(new)} bytes; '
                     + (f'it has {len(have)} bytes' if have is not None else 'there is no such file'))
-    return have
 
 
 def killed():
@@ -299,7 +328,7 @@ def killed():
             others = [(p.copy(source, name), f'{what}; a copy that came then, {p.deadline} s later'),
                       (p.copy(source, name, port()), f'no server listens, {p.deadline} s later')] if stop else []
             if who == 'server':
-                status = ended(you, what, p.deadline + 3)
+                status = you.end(p.deadline + 3, f'{what}: ')
                 for other, why in others:
                     fails(other, 'copy', why, p.deadline + 3)
                 victim.kill()
@@ -319,19 +348,21 @@ def killed():
         extra = set(p.visible()) - {name for name, _ in rounds}
         if extra:
             raise Local(f'DIR must have no other files than those that were copied; it has {sorted(extra)}')
-        p.into.watch()
-        p.copied(content(30000, 3), 'file0', 'a file, to a name that had one')
-        if (first := p.into.first('file0')) != 'replaced':
-            raise Local(f'file0 was {first}, before or after the new file took its place: for a moment nobody could open it, '
-                        'or not the whole of it')
+        for name in 'file0', 'fresh':  # there is a file of the one name, and none of the other
+            p.into.watch()
+            p.copied(content(30000, 3), name, f'a file, to the name {name}')
+            if (first := p.into.first(name)) not in ('replaced', 'made'):
+                raise Local(f'{name} was {first}, and must only be replaced: for a moment nobody could open it, or not the whole of it')
 
 
 def least_rights():
     logs = {role: AT[role].Folder() for role in DEVICES}
-    preload = {role: {**outside.PRELOAD, 'RIGHTS_LOG': folder.path('rights')} for role, folder in logs.items()}
+    preload = {role: {**outside.PRELOAD, 'RTR_PAUSE': 'y', 'RIGHTS_LOG': folder.path('rights')} for role, folder in logs.items()}
     wire, used = outside.Wire(), set()
     with place(**preload) as p:
         p.copied(content(MIB // 4), 'file', 'a file of 256 KiB')
+        if wrong := [line for line in p.server.said(1) if line[:9] == 'path_mtu ' and line[9] != '5']:
+            raise Local(f'active_mtu is 5, and the QP of your server gets to RTR with {wrong[0].partition(",")[0]}')
     for _, sender, bth, _ in wire.frames():
         right, role = USES.get(bth[0] & 31), outside.other(sender)
         if right:
