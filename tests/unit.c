@@ -796,9 +796,18 @@ static void do_long_line(struct ep *ep)
 	die_err(EINVAL, "%s", text);
 }
 
+static void do_say_to_full(struct ep *ep)
+{
+	(void)ep;
+	dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO);
+	say("x");
+}
+
 static void fail_lines(void **state)
 {
 	(void)state;
+	in_child(do_say_to_full, "", 0, SILENCE);
+	dies("");
 	in_child(do_die, "", 0, SILENCE);
 	dies("client: FAIL ibv_x: Cannot allocate memory (ENOMEM)\n");
 	in_child(do_long_line, "", 0, SILENCE);
