@@ -89,7 +89,7 @@ test: ## the tests, eight to twelve minutes
 	@tests/run
 test-faults: ## only what goes wrong around the programs: peers, wires, machines
 	@tests/run faults
-test-projects: ## all solutions and wrong programs before the judges of the projects: a quarter of an hour
+test-projects: ## all solutions and wrong programs before the judges of the projects: half an hour
 	@tests/run projects
 test-fresh: ## the first two commands, in minimal roots of Debian and Ubuntu (root only)
 	@tests/fresh
