@@ -33,6 +33,8 @@ static void posts(const struct ibv_send_wr *wr)
 		wrong("you copied what the post copies anyway");
 	if (!copied && !staged)
 		wrong("the record may be gone when the NIC reads it");
+	if (!copied && *staging != *record)
+		wrong("the record must be in staging when you post");
 	if (!copied && !(wr->send_flags & IBV_SEND_SIGNALED))
 		wrong("nothing will say when staging may be used again");
 }
@@ -58,7 +60,7 @@ void judge(void)
 		memset(staging, '!', LONGEST);
 		watch(&d.you, &(struct watch){ .posts = posts,
 					       .looks = looks,
-					       .lets_find = second_look });
+					       .lets_find = finds });
 		put(&d.you, record, len[i],
 		    (struct place){ .addr = (uintptr_t)theirs,
 				    .rkey = to->rkey });
