@@ -24,7 +24,7 @@
 #include "4_credits.h"
 #include "queues.h"
 
-const char *an_error_ends_it = "1uP"; /* of a WRITE, of a credit, the 32nd */
+const char *an_error_ends_it = "1uNP"; /* one of each kind, twice */
 
 static char data[MESSAGES * SLOT], slots[SLOTS * SLOT];
 static struct duo d;
@@ -115,10 +115,12 @@ static void looks(void)
 			give_back();
 }
 
-/* Nothing completes for whoever waits while a slot is free. */
+/* Nothing completes for whoever waits while a slot is free. At the end an empty CQ does
+ * not say that all is done. */
 static bool lets_find(void)
 {
-	return seen.posted == MESSAGES || seen.posted - credits == SLOTS;
+	return seen.posted == MESSAGES ? second_look()
+				       : seen.posted - credits == SLOTS;
 }
 
 static void found(const struct ibv_wc *wc)

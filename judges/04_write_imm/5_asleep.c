@@ -35,7 +35,7 @@ static const struct {
 	enum when when;
 	uint32_t type, value;
 } messages[] = {
-	{ .when = ASLEEP, .type = DATA, .value = 2 },
+	{ .when = GAP, .type = DATA, .value = 2 },
 	{ .when = GAP, .type = DATA, .value = 0 },
 	{ .when = ASLEEP, .type = PROGRESS, .value = 40 },
 	{ .when = WITH, .type = DATA, .value = 5 },
