@@ -16,7 +16,7 @@
 
 /* Round WRITES: before a link is written. Then one push() meets client 2 once, one many
  * times, and one pop() many times. */
-enum { MANY = 12, WRITES = 4, PUSH, PUSH_MANY, POP_MANY, ROUNDS };
+enum { MANY = 13, WRITES = 4, PUSH, PUSH_MANY, POP_MANY, ROUNDS };
 static int number; /* of the round, from 0 */
 static int armed;  /* so often client 2 comes before a request of client 1 */
 static int owner[SLOTS + 1];
@@ -57,8 +57,9 @@ static void look_at_head(void)
 
 /* Before client 1 swaps, client 2 takes two slots, or all, and gives one back, or
  * all; in rounds 2 and 4 one so often that there were 256 changes, or 256 push(). In
- * rounds 5 and 6 client 1 is in push(), and client 2 takes a slot and keeps it. In the
- * last two it takes one and gives it back before each try of client 1. */
+ * rounds 5 and 6 client 1 is in push(), and client 2 takes a slot and keeps it. In
+ * round 7 it takes one and gives it back before each try of client 1: the head names the
+ * same slot. In the last one it does one of the two before each try, and keeps the last. */
 static void before_request(const struct ibv_send_wr *wr)
 {
 	bool writes = wr->opcode == IBV_WR_RDMA_WRITE;
@@ -76,7 +77,7 @@ static void before_request(const struct ibv_send_wr *wr)
 	armed = 0; /* its own requests are not disturbed */
 	if (number == PUSH_MANY || number == POP_MANY) {
 		static uint64_t lent; /* it takes one, and gives it back */
-		uint64_t had = lent;
+		uint64_t had = number == PUSH_MANY ? take(2) : lent;
 
 		lent = had ? 0 : take(2);
 		if (had)

@@ -82,7 +82,7 @@ bool add(uint32_t number)
 		else if (!executed && !behind_it)
 			until_cut = rand_r(&seed) % 3; /* once more */
 		executed |= word != before;
-		if (row > 0 && row <= ROW && in_doubt[0] + in_doubt[1] > 1)
+		if (row > 0 && row <= ROW && in_doubt[0] > 1 && in_doubt[1])
 			until_cut = 0; /* its repetition fails, too */
 	}
 	return !broken;
@@ -139,10 +139,11 @@ void judge(void)
 			sum += numbers[i] = 1 + 2 * (unsigned)rand_r(&seed);
 		word = 0;
 		broken = executed = false;
-		/* The first time before the last number: nothing comes behind it.
-		 * Then something does, also behind a second cut. */
-		bool first = in_doubt[0] + in_doubt[1] == 0;
-		until_cut = first ? uncut - 1 : rand_r(&seed) % (uncut - 5);
+		/* First before the last number, until it was executed, and was not:
+		 * nothing comes behind it. Then something does, also behind a
+		 * second cut. */
+		bool last = !in_doubt[0] || !in_doubt[1];
+		until_cut = last ? uncut - 1 : rand_r(&seed) % (uncut - 5);
 		adds = 0;
 		connect_anew();
 		deliver(numbers, NUMBERS);
