@@ -244,7 +244,8 @@ static int on_poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 			wc[i].status = IBV_WC_LOC_PROT_ERR;
 			failed = now_ms();
 		}
-		if (spoiled || wc[i].status == IBV_WC_SUCCESS)
+		if (wc[i].status == IBV_WC_SUCCESS ||
+		    (spoiled && strchr(an_error_ends_it, 'u')))
 			continue;
 		/* Not valid now (man ibv_poll_cq): misleads who looks at it. */
 		wc[i].opcode = IBV_WC_RECV;
@@ -274,9 +275,8 @@ void watch(struct ep *ep, const struct watch *w)
 		report("it goes on\n");
 	if (!watching)
 		real_ops = *ops;
-	watching = w;
 	*ops = real_ops;
-	if (!w)
+	if (!(watching = w))
 		return;
 	seen = (struct seen){ 0 };
 	ops->post_send = on_post_send;
