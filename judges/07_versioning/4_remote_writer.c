@@ -17,7 +17,7 @@
 
 #include "records.h"
 
-const char *an_error_ends_it = "1u"; /* of the swap, of the last request */
+const char *an_error_ends_it = "14u"; /* two swaps, the last request */
 
 /* The other writer's steps, before each COMPARE_AND_SWAP of yours. */
 static const struct schedule {
