@@ -27,6 +27,8 @@ const char *const schedules[][2] = {
 	  "030030030030030030000000" },
 	{ "the writer flips before each of your leases",
 	  "0300030003000300030003000300030003000300000000000000" },
+	{ "the writer goes on before your second lease", "0302000000000000" },
+	{ "another reader comes while you READ", "0000R00000000000" },
 	{ "another reader is in both buffers all the time",
 	  "R000000000000000" },
 	{ "the writer is in the middle when you come, and goes on",

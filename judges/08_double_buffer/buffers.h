@@ -36,7 +36,7 @@ static struct {
 /* What happens before each request, again and again; a READ of a buffer is two.
  * A digit: the writer's half generations. R: another reader takes both leases.
  * L: that one leaves. E: both end, and the writer writes four halves. H: or two.
- * W: 2^32 generations, if nobody has a lease. */
+ * W: 2^32 generations, if nobody has a lease. Z: the last epoch before 0 begins. */
 static const char *moves, *move;
 static int requests, looks, others; /* at the generation; in each lease */
 
@@ -109,6 +109,8 @@ static inline void before_request(void)
 		others = 0;
 		ends++;
 		write_halves(what == 'E' ? 4 : 2);
+	} else if (what == 'Z') {
+		memory.lease[0] = memory.lease[1] = UINT64_MAX << 32;
 	} else if (what == 'W') {
 		if ((uint32_t)(memory.lease[0] | memory.lease[1]) == 0)
 			write_many(UINT64_C(1) << 32);
@@ -162,18 +164,20 @@ static inline void takes(uint64_t number, int n)
 static inline uint64_t atomic(enum ibv_wr_opcode opcode, uint64_t number,
 			      uint64_t compare_add, uint64_t swap)
 {
+	if (number > 1)
+		wrong("there is no lease %d", (int)number);
 	struct ibv_sge here = piece(&own.word, 8, ours);
 	struct ibv_send_wr wr =
-		request(opcode, &here, &memory.lease[number % 2], theirs);
+		request(opcode, &here, &memory.lease[number], theirs);
 
 	wr.wr.atomic.compare_add = compare_add;
 	wr.wr.atomic.swap = swap;
 	before_request();
 	execute(&d.you, wr);
 	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
-		takes(number % 2, (int)compare_add);
+		takes(number, (int)compare_add);
 	else if (own.word == compare_add)
-		takes(number % 2, (int)(swap - compare_add));
+		takes(number, (int)(swap - compare_add));
 	return own.word;
 }
 
