@@ -23,6 +23,7 @@ static const uint64_t KEY = (UINT64_C(1) << 40) + AT;
 
 static int reads;
 static bool put_in_the_middle; /* of the next READ */
+static uint64_t next;          /* its value; 0: a DELETE */
 static int half_until;         /* half a record is there for so many READs */
 
 static struct record with(uint64_t key, uint64_t value)
@@ -59,7 +60,7 @@ void fetch_record(unsigned s, struct record *to)
 		*from = with(KEY, VALUE_NEXT);
 	copy(IBV_WR_RDMA_READ, &own.record, from, HEAD);
 	if (put_in_the_middle && from->key == KEY) {
-		*from = with(KEY, VALUE_NEXT);
+		*from = with(KEY, next);
 		put_in_the_middle = false;
 	}
 	copy(IBV_WR_RDMA_READ, (char *)&own.record + HEAD, (char *)from + HEAD,
@@ -73,6 +74,7 @@ static void start(const char *what)
 	memset(&table, 0, sizeof table);
 	requests = reads = half_until = 0;
 	put_in_the_middle = false;
+	next = VALUE_NEXT;
 }
 
 static void put(unsigned s, uint64_t key, uint64_t value)
@@ -147,6 +149,12 @@ void judge(void)
 	start("the key is deleted");
 	put(5, KEY, 0);
 	expect(KEY, 0, 1);
+
+	start("a DELETE in the middle of your READ");
+	put(5, KEY, VALUE_NOW);
+	put_in_the_middle = true;
+	next = 0;
+	expect(KEY, 0, 2);
 
 	start("a deleted key on the way");
 	put(5, KEY + SLOTS, 0);
