@@ -85,7 +85,7 @@ flags:
 tables: ## write the tables of the READMEs anew, from the headers of breaks and exercises
 	@tests/static --tables
 
-test: ## the tests, eight to twelve minutes
+test: ## the tests, six to eleven minutes
 	@tests/run
 test-faults: ## only what goes wrong around the programs: peers, wires, machines
 	@tests/run faults
