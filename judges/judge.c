@@ -225,6 +225,8 @@ static int on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *list,
 
 static int on_poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 {
+	if (seen.in_vain == 0)
+		seen.since = now_ms();
 	if (watching->looks)
 		watching->looks();
 	if (watching->lets_find && !failed)
@@ -275,8 +277,9 @@ void watch(struct ep *ep, const struct watch *w)
 		report("it goes on\n");
 	if (!watching)
 		real_ops = *ops;
+	watching = w;
 	*ops = real_ops;
-	if (!(watching = w))
+	if (!w)
 		return;
 	seen = (struct seen){ 0 };
 	ops->post_send = on_post_send;

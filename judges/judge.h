@@ -122,6 +122,7 @@ bool second_look(void); /* for lets_find: one look is no wait */
 extern struct seen {
 	int lists, posted, signaled, fences, receives, found, in_vain;
 	bool last_signaled, armed, blamed; /* blamed: blame() was called */
+	double since; /* when the first of the looks in vain was: now_ms() */
 } seen;
 extern double failed; /* when one was made an error: now_ms(), else 0 */
 /* More looks in vain than this are a wait; one or two are not. */

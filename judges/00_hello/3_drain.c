@@ -25,13 +25,10 @@ static char in[RECEIVES][LEN], out[SENDS][LEN], text[LEN + 1];
 static struct ibv_wc came[FIRST_SEND + SENDS]; /* of each request */
 static bool completed[FIRST_SEND + SENDS], back[FIRST_SEND + SENDS];
 static int receives, sends, delivered;
-static double since; /* the CQ is empty */
 
 static void looks(void)
 {
 	about("%s", "");
-	if (seen.in_vain == 0)
-		since = now_ms();
 	if (seen.found == receives + sends && seen.in_vain > A_WAIT)
 		wrong("all completions are there, and it polls for one more");
 	if (seen.in_vain > PATIENCE)
@@ -47,7 +44,7 @@ static bool lets_find(void)
 	bool last = seen.found == receives + sends - 1;
 
 	return seen.armed || seen.in_vain >= (last ? MANY : EMPTY) ||
-	       now_ms() - since > 1000;
+	       now_ms() - seen.since > 1000;
 }
 
 static void found(const struct ibv_wc *wc)

@@ -185,14 +185,10 @@ static void posts(const struct ibv_send_wr *wr)
 		wrong("the message leaves, and no receive is posted");
 }
 
-static double since; /* the CQ is empty */
-
 static void looks(void)
 {
 	about("%s", "");
-	if (seen.in_vain == 0)
-		since = now_ms();
-	if (now_ms() - since < PATIENCE)
+	if (now_ms() - seen.since < PATIENCE)
 		return;
 	wrong("it waits for a completion that does not come; %d came",
 	      seen.found);
@@ -201,7 +197,8 @@ static void looks(void)
 /* It may take a while: many looks, or some ms. Who armed the CQ may sleep. */
 static bool lets_find(void)
 {
-	return seen.armed || seen.in_vain >= MANY || now_ms() - since > A_WHILE;
+	return seen.armed || seen.in_vain >= MANY ||
+	       now_ms() - seen.since > A_WHILE;
 }
 
 static void found(const struct ibv_wc *wc)

@@ -54,7 +54,7 @@ void judge(void)
 		about("call %d", n + 1);
 		watch(&d.you, &(struct watch){ .posts = posts,
 					       .looks = looks,
-					       .lets_find = finds });
+					       .lets_find = patient_look });
 		memset(theirs, '.', MEMORY);
 		memset(want, '.', MEMORY);
 		for (int i = 0; i < l[n].n; i++) {

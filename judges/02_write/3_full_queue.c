@@ -61,7 +61,7 @@ void judge(void)
 		done = 0;
 		watch(&d.you, &(struct watch){ .posts = posts,
 					       .looks = looks,
-					       .lets_find = finds,
+					       .lets_find = patient_look,
 					       .found = found });
 		write_all(&d.you, wr, n);
 		returned();

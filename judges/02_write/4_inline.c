@@ -60,7 +60,7 @@ void judge(void)
 		memset(staging, '!', LONGEST);
 		watch(&d.you, &(struct watch){ .posts = posts,
 					       .looks = looks,
-					       .lets_find = finds });
+					       .lets_find = patient_look });
 		put(&d.you, record, len[i],
 		    (struct place){ .addr = (uintptr_t)theirs,
 				    .rkey = to->rkey });

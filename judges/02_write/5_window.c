@@ -63,7 +63,7 @@ static void posts(const struct ibv_send_wr *wr)
 
 static const struct watch all = { .posts = posts,
 				  .looks = looks,
-				  .lets_find = finds };
+				  .lets_find = patient_look };
 
 /* rxe of 6.1 is done in ibv_post_send() already; a NIC is not. */
 static void completed(const char *what)

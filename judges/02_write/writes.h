@@ -2,7 +2,7 @@
 /* What the judges of this lesson share: memory, and what a watch can tell. */
 #include <string.h>
 
-#include "judge.h"
+#include "looks.h"
 
 enum { MEMORY = 2048 };
 
@@ -22,18 +22,7 @@ static inline void open_both(void)
 	open_regions();
 }
 
-/* For a watch. A few looks are no wait, but with pauses they are. Who has armed the CQ may
- * sleep behind one. */
-static inline bool finds(void)
-{
-	static double since;
-
-	if (seen.in_vain == 0)
-		since = now_ms();
-	return seen.armed || seen.in_vain > 20 ||
-	       (seen.in_vain > 1 && now_ms() - since > 300);
-}
-
+/* For a watch. */
 static inline void looks(void)
 {
 	if (seen.found == seen.signaled && seen.in_vain > A_WAIT)

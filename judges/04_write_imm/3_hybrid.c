@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "3_hybrid.h"
+#include "looks.h"
 
 const char *an_error_ends_it = "1u"; /* of the offer, of "done" */
 
@@ -89,17 +90,6 @@ static void looks(void)
 	}
 }
 
-/* A few looks are no wait, but with pauses they are. */
-static bool lets_find(void)
-{
-	static double since;
-
-	if (seen.in_vain == 0)
-		since = now_ms();
-	return seen.armed || seen.in_vain > 20 ||
-	       (seen.in_vain > 1 && now_ms() - since > 300);
-}
-
 /* After an offer: len bytes must be at right + at. */
 static void look_at_it(uint32_t at, uint32_t len)
 {
@@ -128,7 +118,7 @@ void judge(void)
 {
 	static const struct watch eyes = { .posts = posts,
 					   .looks = looks,
-					   .lets_find = lets_find };
+					   .lets_find = patient_look };
 
 	duo_up(&d);
 	for (int k = 0; k < SIZE; k++)
