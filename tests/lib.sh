@@ -10,9 +10,9 @@ slowly() { PAIR_LIMIT=500 SERVER_ARGS='-t 40' CLIENT_ARGS='-t 40' "$@"; } # what
 clone_to() { git clone -q -u "git -c safe.directory='*' upload-pack" "${@:2}" . "$1"; }
 
 # The lessons in three parts, for three labs; the second one has all that are not in the first.
-part_1=(0[0-3]_*) part_2=() part_3=(04_* 08_* 11_*) part_4=()
+parts=("$(echo 0[0-3]_*)" "" "$(echo 04_* 08_* 11_*)")
 for lesson in [0-9][0-9]_*; do
-	[[ " ${part_1[*]} ${part_3[*]} " == *" $lesson "* ]] || part_2+=("$lesson")
+	[[ " ${parts[*]} " == *" $lesson "* ]] || parts[1]+=" $lesson"
 done
 
 # find_wire: the lab's own two interfaces, $net0 is the server's, and $net1; false if the lab

@@ -164,5 +164,5 @@ def lesson_99():
         for name in built:
             if "03_read/" in name and "controls/" not in name and name.replace("03_read", "99_new") not in built:
                 yield f"nothing builds {name} of 99"
-        if said("bash", "-c", '. tests/lib.sh; echo "${part_1[@]} ${part_2[@]}"').count("99_new") != 1:
+        if said("bash", "-c", '. tests/lib.sh; echo "${parts[@]}"').count("99_new") != 1:
             yield "it is not in one of the parts in tests/lib.sh"
