@@ -24,7 +24,7 @@
 #include "4_credits.h"
 #include "queues.h"
 
-const char *an_error_ends_it = "1uNP"; /* one of each kind, twice */
+const char *an_error_ends_it = "1uLP"; /* one of each kind, twice */
 
 static char data[MESSAGES * SLOT], slots[SLOTS * SLOT];
 static struct duo d;
