@@ -22,9 +22,9 @@ static struct duo duo;
 static const struct ibv_qp_cap cap = {
 	.max_send_wr = 2, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1
 };
-static uint64_t word, old; /* the peer's; ours */
+static uint64_t word, old, sum; /* the peer's; ours; what word is to be */
 static struct ibv_mr *word_mr, *old_mr;
-static int in_doubt[2]; /* how often: not executed, executed */
+static int in_doubt[2], at_end[2]; /* how often: not executed, executed */
 static unsigned seed;
 static int until_cut;             /* so many requests */
 static int adds;                  /* requests of this deliver() */
@@ -77,6 +77,7 @@ bool add(uint32_t number)
 	if (broken) {
 		qdisc_delete(cut_net);
 		in_doubt[word != before]++;
+		at_end[word != before] += before + number == sum;
 		if (word == before)
 			behind_it |= executed;
 		else if (!executed && !behind_it)
@@ -131,18 +132,18 @@ void judge(void)
 	word_mr = open_memory(&duo.peer, &word, sizeof word);
 	old_mr = open_memory(&duo.you, &old, sizeof old);
 	/* ROW must be met, and behind one that was executed one that was not. */
-	while (in_doubt[0] + in_doubt[1] < CUTS || !row_met || !behind_it) {
+	while (in_doubt[0] + in_doubt[1] < CUTS || !at_end[0] || !at_end[1] ||
+	       !row_met || !behind_it) {
 		uint32_t numbers[NUMBERS];
-		uint64_t sum = 0;
 
+		word = sum = 0;
 		for (int i = 0; i < NUMBERS; i++)
 			sum += numbers[i] = 1 + 2 * (unsigned)rand_r(&seed);
-		word = 0;
 		broken = executed = false;
 		/* First before the last number, until it was executed, and was not:
 		 * nothing comes behind it. Then something does, also behind a
 		 * second cut. */
-		bool last = !in_doubt[0] || !in_doubt[1];
+		bool last = !at_end[0] || !at_end[1];
 		until_cut = last ? uncut - 1 : rand_r(&seed) % (uncut - 5);
 		adds = 0;
 		connect_anew();
