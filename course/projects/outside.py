@@ -335,6 +335,10 @@ class Machine:
         """The bytes that have come to it, or (tx) left it, ever. The lab's TCP goes another way, or is little."""
         return int(self.look(f'/sys/class/net/{self.net}/statistics/{way}_bytes'))
 
+    def listens(self, at):
+        """Somebody does, by TCP."""
+        return any(f':{int(at):04X} 0000' in self.look(f'/proc/net/tcp{version}') for version in ('', 6))
+
     def mtu(self, size):
         """Of its Ethernet; the RDMA MTU follows: 1500 allows 1024, 4200 allows 4096."""
         subprocess.run(['ip', 'link', 'set', 'dev', self.net, 'mtu', str(size)], check=True, timeout=10)

@@ -47,10 +47,8 @@ def reaches_rts():
 
 
 def talk(role, mode=''):
-    at, theirs, mine = port(), 'p ' + secrets.token_hex(31), 'y ' + secrets.token_hex(31)
-    alone = role == 'client' and not mode
-    if mode:
-        theirs, mine = 'p', 'y'
+    at, alone = port(), role == 'client' and not mode
+    theirs, mine = ('p', 'y') if mode else ('p ' + secrets.token_hex(31), 'y ' + secrets.token_hex(31))
     for side in map(machine, DEVICES):
         side.mtu(1500 if role == 'client' else 4200)  # an active_mtu of 1024, or of 4096
     wire, you = outside.Wire(), yours(role, at, mine, deadline=20 if alone else 6, **PAUSE if mode else {})
