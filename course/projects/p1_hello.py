@@ -48,7 +48,7 @@ def reaches_rts():
 
 def talk(role, mode=''):
     at, alone = port(), role == 'client' and not mode
-    theirs, mine = ('p', 'y') if mode else ('p ' + secrets.token_hex(31), 'y ' + secrets.token_hex(31))
+    theirs, mine = ('p', 'y') if mode else ('p ü' + secrets.token_hex(30), 'y ü' + secrets.token_hex(30))
     for side in map(machine, DEVICES):
         side.mtu(1500 if role == 'client' else 4200)  # an active_mtu of 1024, or of 4096
     wire, you = outside.Wire(), yours(role, at, mine, deadline=20 if alone else 6, **PAUSE if mode else {})

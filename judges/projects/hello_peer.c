@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 		if (wc.wc_flags & IBV_WC_WITH_IMM)
 			die("an immediate came, too");
 		uint32_t plain = 0; /* letters, from ' ' on */
-		while (plain < wc.byte_len && in[plain] >= ' ')
+		while (plain < wc.byte_len && (uint8_t)in[plain] >= ' ')
 			plain++;
 		if (plain < wc.byte_len)
 			say("got %u bytes, and byte %u is 0x%02x", wc.byte_len,
