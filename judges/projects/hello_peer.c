@@ -128,8 +128,7 @@ int main(int argc, char **argv)
 	}
 	usleep(400000); /* who does not wait for our 'B' hangs up by then */
 	barrier(&ep);
-	struct pollfd reset = { .fd = ep.sock };
-	if (poll(&reset, 1, 100) > 0)
+	if (poll(&(struct pollfd){ .fd = ep.sock }, 1, 100) > 0)
 		die("it hung up before our 'B'");
 	say("PASS both tokens, and the barrier");
 	return 0;
