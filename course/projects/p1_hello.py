@@ -72,8 +72,7 @@ def talk(role, mode=''):
     if wrong := mode and [line for line in you.said(1) if line[:9] == 'path_mtu ' and not line[9:].startswith(asked)]:
         raise Wrong(f'the QP of your {role} gets to RTR with {wrong[0]}: it must be {asked} (the smaller code; a server answers later)')
     if status or them.status() != 0 or any('FAIL' in line for line in you.said()):
-        raise Wrong('both tokens went, but the two must end with 0, and yours without FAIL; '
-                    f'the peer says: {them.last()}; {you.state()}')
+        raise Wrong(f'both tokens went, but the two must end with 0, and yours without FAIL; the peer says: {them.last()}; {you.state()}')
 
 
 def info(role, **wrong):

@@ -74,6 +74,7 @@ int main(int argc, char **argv)
 	bool deaf = strcmp(mode, "deaf") == 0;
 	if (!deaf && ibv_post_recv(ep.qp, &receive, &bad))
 		die("ibv_post_recv");
+	usleep(200000); /* a server's SEND is lost, and repeated */
 	qp_to_rtr(&ep, &peer);
 	qp_to_rts(&ep);
 	if (server)
