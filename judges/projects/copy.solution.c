@@ -245,7 +245,7 @@ static void copy(const struct options *opt, const char *file, const char *name)
 		receive(&c, k, 0); /* for the credit */
 		transmit(&c, k, len, 0);
 	}
-	while (c.got <= chunks)
+	while (c.got <= chunks || c.sent < c.posted)
 		take(&c);
 	barrier(&c.ep);
 }
