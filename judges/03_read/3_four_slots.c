@@ -14,6 +14,7 @@
  * hint2.zh: 取走记录，再向同一个槽位投递一个 READ。
  */
 #include "3_four_slots.h"
+#include "looks.h"
 
 const char *an_error_ends_it = "18";
 
@@ -79,7 +80,7 @@ void judge(void)
 {
 	static const struct watch eyes = { .posts = posts,
 					   .looks = looks,
-					   .lets_find = second_look };
+					   .lets_find = patient_look };
 	struct duo d;
 
 	duo_up(&d);

@@ -13,6 +13,7 @@
  * hint2.zh: 成了：应该是哪个请求的 CQE？
  */
 #include "2_one_list.h"
+#include "looks.h"
 
 #include "records.h"
 
@@ -38,7 +39,7 @@ static void on_post(const struct ibv_send_wr *wr)
 void judge(void)
 {
 	static const struct watch w = { .posts = on_post,
-					.lets_find = second_look };
+					.lets_find = patient_look };
 	const void *const from[3] = { &record.version, record.data,
 				      &record.version };
 	struct ibv_send_wr reads[3];

@@ -14,6 +14,7 @@
  * hint2.zh: 比较；那个值是奇数，就用下一个偶数版本号。把 u->data.next 连起来。
  */
 #include "4_remote_writer.h"
+#include "looks.h"
 
 #include "records.h"
 
@@ -74,7 +75,7 @@ static void try_schedule(const struct schedule *s)
 {
 	static const struct watch w = { .posts = on_post,
 					.found = on_found,
-					.lets_find = second_look };
+					.lets_find = patient_look };
 	struct update u = {
 		.odd = request(IBV_WR_ATOMIC_CMP_AND_SWP, &pieces[0],
 			       &record.version, theirs),

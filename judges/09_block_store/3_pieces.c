@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "3_pieces.h"
+#include "looks.h"
 
 const char *an_error_ends_it = "1";
 
@@ -84,7 +85,7 @@ static void looks(void)
 
 static const struct watch eyes = { .posts = posts,
 				   .looks = looks,
-				   .lets_find = second_look };
+				   .lets_find = patient_look };
 
 static void try(size_t i, bool to_client)
 {
