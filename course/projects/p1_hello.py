@@ -137,7 +137,7 @@ def peer_dies():
             you = yours(role, at, deadline=limit)
             if not patient(them.said, you.work):
                 raise Wrong(f'your {role} does not connect; {you.state()}')
-            if not patient(lambda m=mode, t=them: m != 'mute' or "has the other's 'B'" in t.last(), you.work, idle=4):
+            if mode == 'mute' and not patient(lambda t=them: "has the other's 'B'" in t.last(), lambda y=you, t=them: (y.work(), t.work()), 4):
                 raise Wrong(f"your {role} does not say 'B' when both tokens are there; the peer says: {them.last()}; {you.state()}")
             if kill and mode == 'mute' and not you.states():
                 raise Wrong(f"the QP of your {role} is undone before the other's 'B'; {you.state()}")
