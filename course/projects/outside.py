@@ -173,6 +173,10 @@ class Program:
         """Changes while it uses the CPU."""
         return int(self.cpu() * 5)
 
+    def wait_for_port(self, at):
+        """Waits until somebody listens there, by TCP: a busy machine starts it late."""
+        patient(lambda: any(f':{int(at):04X} 0000' in Machine('server').look(f'/proc/net/tcp{version}') for version in ('', 6)), self.work)
+
     def end(self, seconds, what=''):
         """Its status, once it has ended and left nothing; if it does not end: in which case that is."""
         ended = lambda: self.status() is not None  # on a busy machine it takes time to end
@@ -334,10 +338,6 @@ class Machine:
     def arrived(self, way='rx'):
         """The bytes that have come to it, or (tx) left it, ever. The lab's TCP goes another way, or is little."""
         return int(self.look(f'/sys/class/net/{self.net}/statistics/{way}_bytes'))
-
-    def listens(self, at):
-        """Somebody does, by TCP."""
-        return any(f':{int(at):04X} 0000' in self.look(f'/proc/net/tcp{version}') for version in ('', 6))
 
     def mtu(self, size):
         """Of its Ethernet; the RDMA MTU follows: 1500 allows 1024, 4200 allows 4096."""

@@ -31,7 +31,7 @@ class Copies:
     def serve(self, at=None):
         self.at = at or port()
         self.server = self.start('server', 'server', self.at, self.into.path())
-        patient(lambda: machine('server').listens(self.at), self.server.work)  # a busy machine starts it late
+        self.server.wait_for_port(self.at)
 
     def file(self, content, name='source'):
         self.size = len(content)

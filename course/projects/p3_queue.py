@@ -112,7 +112,7 @@ def queue(capacity, n, *first, deadline=DEADLINE):
     Client.port, Client.deadline = outside.port(), deadline
     Client.server = AT['server'].Program([*first, outside.RUN, 'server', Client.port, str(capacity)], DEVICE=DEVICES['server'], DEADLINE=str(deadline))
     if not first:  # or the clients must try again
-        patient(lambda: machine('server').listens(Client.port), Client.server.work)  # a busy machine starts it late
+        Client.server.wait_for_port(Client.port)
     clients = [Client().put().take() for _ in range(n)]
     answered(clients)
     compare(clients)
