@@ -13,8 +13,8 @@
  * hint2.zh: 成了：应该是哪个请求的 CQE？
  */
 #include "2_one_list.h"
-#include "looks.h"
 
+#include "looks.h"
 #include "records.h"
 
 const char *an_error_ends_it = "1";

@@ -14,8 +14,8 @@
  * hint2.zh: 比较；那个值是奇数，就用下一个偶数版本号。把 u->data.next 连起来。
  */
 #include "4_remote_writer.h"
-#include "looks.h"
 
+#include "looks.h"
 #include "records.h"
 
 const char *an_error_ends_it = "14u"; /* two swaps, the last request */
